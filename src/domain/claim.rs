@@ -1,0 +1,212 @@
+//! Claims: a slot hold on a room, a stock hold on an item, and the states they go through (R9).
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, GroupId, ItemId, Period, RequestId, RoomId, SlotHoldId, StockHoldId, Version};
+
+/// Where a claim stands. Held and confirmed are active; cancelled and expired are ended (R9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimState {
+    /// Claimed until its deadline.
+    Held,
+    /// Claimed for good.
+    Confirmed,
+    /// Given back by a person.
+    Cancelled,
+    /// Given back because its deadline passed.
+    Expired,
+}
+
+impl ClaimState {
+    /// Whether a claim in this state still takes its room or its units.
+    pub fn is_active(self) -> bool {
+        matches!(self, Self::Held | Self::Confirmed)
+    }
+
+    /// The word for it, in code, schema and on screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Confirmed => "confirmed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+impl fmt::Display for ClaimState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}
+
+/// A word that is none of the known ones.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("“{word}” is not a {what}")]
+pub struct UnknownWord {
+    /// The kind of thing that was expected.
+    pub what: &'static str,
+    /// The word that was found.
+    pub word: String,
+}
+
+impl FromStr for ClaimState {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        [Self::Held, Self::Confirmed, Self::Cancelled, Self::Expired]
+            .into_iter()
+            .find(|state| state.word() == word)
+            .ok_or_else(|| UnknownWord {
+                what: "state",
+                word: word.to_owned(),
+            })
+    }
+}
+
+/// Whom a claim on a room is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A guest.
+    Guest,
+    /// The house itself (maintenance).
+    Block,
+}
+
+impl Purpose {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Guest => "guest",
+            Self::Block => "block",
+        }
+    }
+}
+
+impl FromStr for Purpose {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        [Self::Guest, Self::Block]
+            .into_iter()
+            .find(|purpose| purpose.word() == word)
+            .ok_or_else(|| UnknownWord {
+                what: "purpose",
+                word: word.to_owned(),
+            })
+    }
+}
+
+/// A claim on a room for a period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotHold {
+    /// Its number.
+    pub id: SlotHoldId,
+    /// The group that it belongs to, if any.
+    pub group: Option<GroupId>,
+    /// The room claimed.
+    pub room: RoomId,
+    /// The room's name, for people.
+    pub room_name: String,
+    /// What the guest sees.
+    pub period: Period,
+    /// Until when the claim keeps others out: the end of the period plus the turnaround (R4).
+    pub occupied_until: DateTime<Utc>,
+    /// Nights in dates, for a room booked by the night (R7).
+    pub nights: Option<i32>,
+    /// Guest or block.
+    pub purpose: Purpose,
+    /// Where it stands, as the database last wrote it.
+    pub state: ClaimState,
+    /// The guest's name, exactly as typed (R26); empty if not known yet.
+    pub guest: String,
+    /// A note, exactly as typed.
+    pub note: String,
+    /// How many people.
+    pub party: Option<i32>,
+    /// The deadline; there while held, and kept on an expired claim for explanation.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// How often it has changed (R22).
+    pub version: Version,
+    /// The desk that made it.
+    pub desk: Desk,
+    /// The request that made it; none for a claim written around the protocol.
+    pub request: Option<RequestId>,
+    /// When it was made, by the database's clock.
+    pub created_at: DateTime<Utc>,
+    /// When it last changed, by the database's clock.
+    pub changed_at: DateTime<Utc>,
+}
+
+/// A claim on a quantity of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StockHold {
+    /// Its number.
+    pub id: StockHoldId,
+    /// The group that it belongs to, if any.
+    pub group: Option<GroupId>,
+    /// The item claimed.
+    pub item: ItemId,
+    /// The item's name, for people.
+    pub item_name: String,
+    /// How many units; at least one.
+    pub quantity: i32,
+    /// Where it stands, as the database last wrote it.
+    pub state: ClaimState,
+    /// The guest's name, exactly as typed (R26).
+    pub guest: String,
+    /// A note, exactly as typed.
+    pub note: String,
+    /// The deadline; there while held, and kept on an expired claim for explanation.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// How often it has changed (R22).
+    pub version: Version,
+    /// The desk that made it.
+    pub desk: Desk,
+    /// The request that made it; none for a claim written around the protocol.
+    pub request: Option<RequestId>,
+    /// When it was made, by the database's clock.
+    pub created_at: DateTime<Utc>,
+    /// When it last changed, by the database's clock.
+    pub changed_at: DateTime<Utc>,
+}
+
+macro_rules! deadline {
+    ($claim:ty) => {
+        impl $claim {
+            /// Whole seconds until the deadline while held, rounded up so that 0 means due (R10); none otherwise.
+            pub fn seconds_left(&self, now: DateTime<Utc>) -> Option<i64> {
+                let deadline = self.expires_at.filter(|_| self.state == ClaimState::Held)?;
+                let milliseconds = (deadline - now).num_milliseconds();
+                Some(
+                    milliseconds.max(0).div_euclid(1000)
+                        + i64::from(milliseconds.max(0) % 1000 > 0),
+                )
+            }
+
+            /// Held, and the deadline has come: the database is about to write `expired` (R10, R11).
+            pub fn is_due(&self, now: DateTime<Utc>) -> bool {
+                self.state == ClaimState::Held
+                    && self.expires_at.is_some_and(|deadline| deadline <= now)
+            }
+        }
+    };
+}
+
+deadline!(SlotHold);
+deadline!(StockHold);
+
+/// A claim of either kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// On a room.
+    Slot(SlotHold),
+    /// On an item.
+    Stock(StockHold),
+}

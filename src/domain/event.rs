@@ -1,0 +1,113 @@
+//! Events: the append-only record of every change (R25), as the feed and `keyrack history` show it.
+
+use chrono::{DateTime, Utc};
+
+use super::{ClaimState, Desk, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId};
+
+/// What an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// A claim on a room.
+    SlotHold(SlotHoldId, RoomId),
+    /// A claim on an item.
+    StockHold(StockHoldId, ItemId),
+    /// A room itself.
+    Room(RoomId),
+    /// An item itself.
+    Item(ItemId),
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// A hold was made.
+    Held,
+    /// The house took the room for itself.
+    Blocked,
+    /// A claim came from elsewhere, already confirmed.
+    Imported,
+    /// A hold was confirmed.
+    Confirmed,
+    /// A claim was given back by a person.
+    Cancelled,
+    /// A hold ran out.
+    Expired,
+    /// Guest, note or party changed.
+    Edited,
+    /// Units were received.
+    Received,
+    /// The count was corrected.
+    Adjusted,
+    /// A room or an item was added.
+    Added,
+    /// A room or an item takes no new claims.
+    Retired,
+}
+
+impl EventKind {
+    /// Every kind, in the order above.
+    pub const ALL: [Self; 11] = [
+        Self::Held,
+        Self::Blocked,
+        Self::Imported,
+        Self::Confirmed,
+        Self::Cancelled,
+        Self::Expired,
+        Self::Edited,
+        Self::Received,
+        Self::Adjusted,
+        Self::Added,
+        Self::Retired,
+    ];
+
+    /// The word for it, in the table and on screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Blocked => "blocked",
+            Self::Imported => "imported",
+            Self::Confirmed => "confirmed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Edited => "edited",
+            Self::Received => "received",
+            Self::Adjusted => "adjusted",
+            Self::Added => "added",
+            Self::Retired => "retired",
+        }
+    }
+
+    /// The kind that the word names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// One change: who, what, when, from and to, why, and the request that asked for it (R25).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its number; newer events have larger ones, roughly.
+    pub id: i64,
+    /// When, by the database's clock.
+    pub at: DateTime<Utc>,
+    /// What happened.
+    pub kind: EventKind,
+    /// To what.
+    pub subject: Subject,
+    /// The name of the room or item concerned.
+    pub subject_name: String,
+    /// The guest of the claim concerned; empty if none. For screens, never for logs (R27).
+    pub guest: String,
+    /// Units concerned, for stock; signed for an adjustment.
+    pub quantity: Option<i32>,
+    /// The state before, if there was one.
+    pub from: Option<ClaimState>,
+    /// The state after, if there is one.
+    pub to: Option<ClaimState>,
+    /// Who did it.
+    pub desk: Desk,
+    /// Why; empty if nobody said.
+    pub reason: String,
+    /// The request that asked for it; none for the sweep.
+    pub request: Option<RequestId>,
+}

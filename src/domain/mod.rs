@@ -1,0 +1,24 @@
+//! The words of the house: periods, the site's calendar, rooms, holds, stock, commands and refusals.
+//!
+//! Pure values and pure functions. This module must not know about I/O, async, SQL, a terminal or a clock: whoever
+//! needs "now" hands it in.
+
+pub mod calendar;
+pub mod claim;
+pub mod command;
+pub mod duration;
+pub mod event;
+pub mod house;
+pub mod ids;
+pub mod period;
+pub mod refusal;
+pub mod text;
+
+pub use calendar::{LocalTimeError, SiteCalendar};
+pub use claim::{Claim, ClaimState, Purpose, SlotHold, StockHold};
+pub use command::{Answer, Command, Done, Request};
+pub use event::{Event, EventKind, Subject};
+pub use house::{BookedBy, Item, NightTimes, Room, Site};
+pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};
+pub use period::{Period, PeriodError};
+pub use refusal::Refusal;

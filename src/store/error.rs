@@ -1,0 +1,45 @@
+//! What can go wrong below a refusal, in sentences for the person (design section 5: no SQLSTATE reaches a desk).
+
+/// A fault: not an answer of the house, but no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The server can't be reached, or went away. Exit code 4.
+    #[error("The database is out of reach: {reason}. Nothing is lost; try again when it is back.")]
+    OutOfReach {
+        /// Short, harmless, without codes.
+        reason: String,
+    },
+    /// A command was sent and its outcome could not be learnt, though the request id was asked again (R24).
+    #[error(
+        "The connection broke while the command was under way, and the database could not be asked what became of it. \
+         Ask again with request id {request_id}: it is done at most once."
+    )]
+    Unknown {
+        /// The id to ask again with.
+        request_id: uuid::Uuid,
+    },
+    /// The schema is newer than this program.
+    #[error(
+        "This database was set up by a newer Keyrack (schema {found}, this program knows {known}). Update this program."
+    )]
+    SchemaTooNew {
+        /// Its version.
+        found: i64,
+        /// The newest that this program knows.
+        known: i64,
+    },
+    /// The schema is older than this program, or absent.
+    #[error(
+        "This database is not set up for this Keyrack yet. Run `keyrack db migrate`, then try again."
+    )]
+    SchemaTooOld,
+    /// The site asked for does not exist, or none was named where there are several.
+    #[error("{0}")]
+    Site(String),
+    /// Something that the house's file or arguments ask for can't be, in a full sentence. Exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// Anything else, in a sentence; the log has the details.
+    #[error("{0}")]
+    Fault(String),
+}
