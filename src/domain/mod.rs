@@ -14,7 +14,7 @@ pub mod period;
 pub mod refusal;
 pub mod text;
 
-pub use calendar::{LocalTimeError, SiteCalendar};
+pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
 pub use claim::{Claim, ClaimState, Purpose, SlotHold, StockHold};
 pub use command::{Answer, Command, Done, Request};
 pub use event::{Event, EventKind, Subject};
