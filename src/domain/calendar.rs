@@ -5,8 +5,8 @@
 //! chrono can count are moved inside.
 
 use chrono::{
-    DateTime, Days, FixedOffset, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset,
-    TimeDelta, TimeZone, Utc,
+    DateTime, Days, FixedOffset, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta,
+    TimeZone, Utc,
 };
 use chrono_tz::Tz;
 

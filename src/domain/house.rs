@@ -79,6 +79,17 @@ pub struct NightTimes {
     pub check_out: NaiveTime,
 }
 
+impl Default for NightTimes {
+    /// In from 15:00, out by 11:00.
+    fn default() -> Self {
+        let hour = |hour| NaiveTime::MIN + TimeDelta::hours(hour);
+        Self {
+            check_in: hour(15),
+            check_out: hour(11),
+        }
+    }
+}
+
 /// One bookable unit, capacity one claim at any instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
@@ -120,4 +131,30 @@ pub struct Item {
     pub sold: i32,
     /// Since when no new claim is taken (R28).
     pub retired_at: Option<DateTime<Utc>>,
+}
+
+/// A room that is to be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRoom {
+    /// Its name, unique in the site.
+    pub name: String,
+    /// How many people fit in.
+    pub capacity: i32,
+    /// By the hour or by the night.
+    pub booked_by: BookedBy,
+    /// Check-in and check-out.
+    pub night_times: NightTimes,
+    /// Cleaning time after a booking (R4).
+    pub turnaround: TimeDelta,
+    /// What it has.
+    pub features: Vec<String>,
+}
+
+/// An item that is to be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewItem {
+    /// Its name, unique in the site.
+    pub name: String,
+    /// How many units there are at the start.
+    pub quantity: i32,
 }

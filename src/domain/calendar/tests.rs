@@ -1,6 +1,7 @@
 //! What the calendar promises, in zones that make it hard.
 #![allow(clippy::unwrap_used)]
 
+use chrono::Offset;
 use proptest::prelude::*;
 
 use super::*;
