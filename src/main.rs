@@ -1,1 +1,3 @@
+//! Keyrack: arguments in, exit code out.
+
 fn main() {}

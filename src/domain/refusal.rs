@@ -15,8 +15,8 @@ use super::{ClaimState, Period, Purpose, RoomId, SiteCalendar, SlotHoldId, Versi
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "refusal", content = "details", rename_all = "snake_case")]
 pub enum Refusal {
-    /// Another active claim has the room at that time (R1).
-    SlotTaken(SlotTaken),
+    /// Another active claim has the room at that time (R1). Boxed, because it is much larger than the others.
+    SlotTaken(Box<SlotTaken>),
     /// Fewer units are left than were asked for (R16).
     SoldOut {
         /// The item's name.
