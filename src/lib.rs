@@ -5,8 +5,9 @@
 //! - `cli`: the command line, one file per noun.
 //! - `console`: the screen: model, message, update, keys, theme, view, runtime.
 //! - [`store`]: the only place that knows SQL: commands, reads, change log, refusal mapping, clock.
-//! - `postgres`: the embedded server.
+//! - [`postgres`]: the embedded server.
 //! - [`domain`]: periods, the site's calendar, rooms, holds, stock, refusals; no I/O, no async, no SQL.
 
 pub mod domain;
+pub mod postgres;
 pub mod store;
