@@ -381,7 +381,7 @@ async fn data_are_destroyed_only_when_nobody_uses_them() {
 #[tokio::test]
 async fn half_an_initdb_is_not_taken_for_a_cluster() {
     let place = Place::new();
-    let unfinished = place.home().join("cluster.unfinished.by-a-killed-console");
+    let unfinished = place.home().join("cluster.unfinished");
     fs::create_dir_all(&unfinished).unwrap();
     fs::set_permissions(place.home(), Permissions::from_mode(0o711)).unwrap();
     fs::write(unfinished.join("PG_VERSION"), "15\n").unwrap();

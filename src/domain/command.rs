@@ -56,6 +56,19 @@ pub enum Command {
         /// Why.
         reason: String,
     },
+    /// Take over a booking from elsewhere: confirmed at once, and it may be over already (R9).
+    ImportSlot {
+        /// The room.
+        room: RoomId,
+        /// The period.
+        period: Period,
+        /// The guest, may be empty.
+        guest: String,
+        /// A note, may be empty.
+        note: String,
+        /// How many people.
+        party: Option<i32>,
+    },
     /// Make a held claim on a room last.
     ConfirmSlot {
         /// The claim.

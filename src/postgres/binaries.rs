@@ -12,7 +12,7 @@ use super::account::Account;
 use super::{PostgresError, Result};
 
 /// The oldest major version that Keyrack works with.
-pub(super) const OLDEST: u32 = 15;
+const OLDEST: u32 = 15;
 
 /// Where installers put servers outside `PATH`; a `*` stands for part of one name.
 const USUAL_PLACES: &[&str] = &[

@@ -1,7 +1,7 @@
 //! PostgreSQL's data directory: made once, whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -22,7 +22,7 @@ pub(super) fn major_version(home: &Home) -> Result<Option<u32>> {
             .parse()
             .map(Some)
             .map_err(|_| PostgresError::NotACluster { path: cluster }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             if cluster.exists() {
                 return Err(PostgresError::NotACluster { path: cluster });
             }
@@ -37,36 +37,26 @@ pub(super) fn major_version(home: &Home) -> Result<Option<u32>> {
 /// It is made under another name and takes its place at the end: what a killed `initdb` leaves behind is never taken for
 /// a cluster, and is removed by the next attempt.
 pub(super) fn create(home: &Home, binaries: &Binaries) -> Result<()> {
-    remove_unfinished(home);
     let unfinished = home.unfinished_cluster();
+    remove(&unfinished)?;
     make_private(&unfinished, home.account)?;
-    if let Err(error) = initdb(home, binaries, &unfinished)
-        .and_then(|()| create_database(home, binaries, &unfinished))
-    {
-        remove_unfinished(home);
-        return Err(error);
-    }
+    initdb(home, binaries, &unfinished)?;
+    create_database(home, binaries, &unfinished)?;
     fs::rename(&unfinished, home.cluster())
         .and_then(|()| File::open(home.path())?.sync_all())
-        .map_err(|source| PostgresError::io("put in place", &home.cluster(), source))?;
-    // Once more: by now an orphaned initdb has noticed that its directory is gone.
-    remove_unfinished(home);
-    Ok(())
+        .map_err(|source| PostgresError::io("put in place", &home.cluster(), source))
 }
 
 /// Removes the cluster and all that is in it.
 pub(super) fn destroy(home: &Home) -> Result<()> {
     // Out of its place first: a half-removed cluster must not be taken for a whole one.
-    match fs::rename(home.cluster(), home.unfinished_cluster()) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(PostgresError::io("remove", &home.cluster(), error));
-        }
-        _ => {}
+    let unfinished = home.unfinished_cluster();
+    remove(&unfinished)?;
+    match fs::rename(home.cluster(), &unfinished) {
+        Ok(()) => remove(&unfinished),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(PostgresError::io("remove", &home.cluster(), error)),
     }
-    home.unfinished_clusters().iter().try_for_each(|directory| {
-        fs::remove_dir_all(directory)
-            .map_err(|source| PostgresError::io("remove", directory, source))
-    })
 }
 
 fn initdb(home: &Home, binaries: &Binaries, directory: &Path) -> Result<()> {
@@ -161,11 +151,11 @@ fn failure(home: &Home, output: &Output) -> PostgresError {
     }
 }
 
-/// Removes what was never finished, as far as that goes: an `initdb` that outlived its Keyrack may still write there.
-fn remove_unfinished(home: &Home) {
-    for directory in home.unfinished_clusters() {
-        if let Err(error) = fs::remove_dir_all(&directory) {
-            tracing::warn!(%error, directory = %directory.display(), "a leftover was not removed");
+fn remove(directory: &Path) -> Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(PostgresError::io("remove", directory, error))
         }
+        _ => Ok(()),
     }
 }

@@ -26,8 +26,8 @@ pub(super) enum Answer {
 
 /// Knocks. The socket file alone proves nothing: a killed server leaves it behind.
 pub(super) async fn answer(home: &Home) -> Result<Answer> {
-    /// How PostgreSQL's codes for "starting, recovering or shutting down" begin, and the one for "no connection left".
-    const COMING_OR_GOING: &str = "57P";
+    /// PostgreSQL's codes for "starting, recovering or shutting down" and "no connection left".
+    const CANNOT_CONNECT_NOW: &str = "57P03";
     const TOO_MANY_CONNECTIONS: &str = "53300";
 
     let not_let_in = |reason: String| PostgresError::NotLetIn {
@@ -48,7 +48,7 @@ pub(super) async fn answer(home: &Home) -> Result<Answer> {
             Ok(Answer::Ready)
         }
         Err(sqlx::Error::Database(error)) => match error.code().as_deref() {
-            Some(code) if code.starts_with(COMING_OR_GOING) => Ok(Answer::NotYet),
+            Some(CANNOT_CONNECT_NOW) => Ok(Answer::NotYet),
             Some(TOO_MANY_CONNECTIONS) => Ok(Answer::Ready),
             _ => Err(not_let_in(error.message().to_owned())),
         },

@@ -18,7 +18,7 @@ const LINES: usize = 6;
 pub(super) enum Start {
     /// The server accepts connections.
     Running,
-    /// A killed server has not let go of the data yet, or a started one is still putting them in order; ask again.
+    /// A server that was killed has not let go of the data yet; try again.
     NotYet,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn start(home: &Home, binaries: &Binaries) -> Result<Start> {
         return Ok(Start::Running);
     }
     let said = log_ending(&home.log_directory(), began);
-    if is_held(&said) || somebody_listens(home) {
+    if is_held(&said) {
         return Ok(Start::NotYet);
     }
     Err(if said.contains("No space left on device") {

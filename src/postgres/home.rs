@@ -20,16 +20,12 @@ use std::path::{Path, PathBuf};
 use directories::ProjectDirs;
 use nix::unistd::Uid;
 use rustix::fs::OFlags;
-use uuid::Uuid;
 
 use super::account::Account;
 use super::{PostgresError, Result};
 
 /// The port only names the socket file: the server listens on no network.
 pub(super) const PORT: u16 = 5432;
-
-/// How the name of a cluster begins that is not whole.
-const UNFINISHED: &str = "cluster.unfinished.";
 
 /// The longest path that the platform's socket addresses hold.
 const LONGEST_SOCKET_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
@@ -90,27 +86,9 @@ impl Home {
         self.path.join("cluster")
     }
 
-    /// Where a cluster is made before it takes its place: another directory each time, because the `initdb` of a Keyrack
-    /// that was killed goes on writing for a while.
+    /// Where a cluster is made before it takes its place.
     pub(super) fn unfinished_cluster(&self) -> PathBuf {
-        self.path
-            .join(format!("{UNFINISHED}{}", Uuid::new_v4().simple()))
-    }
-
-    /// What is left of clusters that were never finished or are being removed.
-    pub(super) fn unfinished_clusters(&self) -> Vec<PathBuf> {
-        fs::read_dir(&self.path)
-            .into_iter()
-            .flatten()
-            .filter_map(io::Result::ok)
-            .filter(|entry| {
-                entry
-                    .file_name()
-                    .as_bytes()
-                    .starts_with(UNFINISHED.as_bytes())
-            })
-            .map(|entry| entry.path())
-            .collect()
+        self.path.join("cluster.unfinished")
     }
 
     /// Downloaded servers, one directory each.

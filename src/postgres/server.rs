@@ -271,33 +271,27 @@ async fn existing(settings: &Settings) -> Result<Option<(Home, Turn)>> {
 
 /// Makes sure that a server runs and lets clients in. Called by whoever has the turn.
 async fn bring_up(home: &Home, settings: &Settings, turn: &Turn, report: Report<'_>) -> Result<()> {
-    let mut deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PATIENCE;
     let mut recovering = false;
-    let mut prepared = None;
+    let mut binaries = None;
     loop {
         match answer(home).await? {
             Answer::Ready => return Ok(()),
-            Answer::NotYet if recovering => {}
             Answer::NotYet => {
-                report(Progress::Recovering);
-                recovering = true;
+                if !recovering {
+                    report(Progress::Recovering);
+                    recovering = true;
+                }
             }
             Answer::Nobody => {
-                let binaries = match prepared.take() {
-                    Some(binaries) => binaries,
-                    None => {
-                        let binaries = prepare(home, settings, turn, report).await?;
-                        // A download takes as long as it takes.
-                        deadline = Instant::now() + PATIENCE;
-                        binaries
+                if binaries.is_none() {
+                    binaries = Some(prepare(home, settings, turn, report).await?);
+                }
+                if let Some(binaries) = binaries.clone() {
+                    let home = home.clone();
+                    if blocking(move || control::start(&home, &binaries)).await? == Start::Running {
+                        continue;
                     }
-                };
-                prepared = Some(binaries.clone());
-                let starting = home.clone();
-                if blocking(move || control::start(&starting, &binaries)).await? == Start::Running
-                    && answer(home).await? == Answer::Ready
-                {
-                    return Ok(());
                 }
             }
         }
@@ -325,11 +319,10 @@ async fn prepare(
             report(Progress::Downloading);
             download::install(home, data_major, &rejected).await?;
             choose(home, settings, data_major)?.map_err(|rejected| {
-                download::none_to_be_had(
-                    "what came does not run on this machine".to_owned(),
-                    data_major,
-                    &rejected,
-                )
+                PostgresError::DownloadFailed {
+                    reason: "what came does not run on this machine".to_owned(),
+                    rejected: rejected.iter().map(|reason| format!(" {reason}")).collect(),
+                }
             })?
         }
     };

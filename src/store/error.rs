@@ -1,7 +1,9 @@
 //! What can go wrong below a refusal, in sentences for the person (design section 5: no SQLSTATE reaches a desk).
 
+use crate::domain::RequestId;
+
 /// A fault: not an answer of the house, but no answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The server can't be reached, or went away. Exit code 4.
     #[error("The database is out of reach: {reason}. Nothing is lost; try again when it is back.")]
@@ -9,18 +11,19 @@ pub enum StoreError {
         /// Short, harmless, without codes.
         reason: String,
     },
-    /// A command was sent and its outcome could not be learnt, though the request id was asked again (R24).
+    /// A command was sent and its outcome could not be learnt, though the request id was asked again (R24). Exit
+    /// code 4.
     #[error(
         "The connection broke while the command was under way, and the database could not be asked what became of it. \
          Ask again with request id {request_id}: it is done at most once."
     )]
     Unknown {
         /// The id to ask again with.
-        request_id: uuid::Uuid,
+        request_id: RequestId,
     },
     /// The schema is newer than this program.
     #[error(
-        "This database was set up by a newer Keyrack (schema {found}, this program knows {known}). Update this program."
+        "This database was set up by a newer Keyrack (schema {found}; this program knows {known}). Update this program."
     )]
     SchemaTooNew {
         /// Its version.

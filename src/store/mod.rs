@@ -4,10 +4,134 @@
 //! reads are functions of the site; [`watch`] keeps a console's picture fresh. This module must not know about
 //! screens, keys or arguments.
 
-pub mod error;
-pub mod picture;
+mod commands;
+mod connections;
+mod error;
+mod faults;
+mod hint;
+mod house;
+mod picture;
+mod read;
+mod rows;
+mod schema;
+mod sites;
 pub mod watch;
 
+pub use commands::Progress;
 pub use error::StoreError;
+pub use house::{ItemAnswer, RoomAnswer};
 pub use picture::Picture;
-pub use watch::{Watch, WatchEvent};
+pub use read::{HistoryOf, Problem, SlotFilter, StockFilter};
+pub use schema::SchemaState;
+pub use sites::Applied;
+pub use watch::{Revive, Watch, WatchEvent};
+
+use std::future::Future;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+
+use self::connections::Connections;
+use self::faults::{Kind, fault, kind};
+use self::hint::Hints;
+use crate::domain::Site;
+
+/// How long a read may take before the server counts as out of reach: longer than the server's own limit.
+const READ_PATIENCE: Duration = Duration::from_secs(12);
+
+/// One database, as one desk or one command line sees it. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    connections: Connections,
+    hints: Hints,
+}
+
+/// A store bound to one site; every call carries its id (R29).
+#[derive(Debug, Clone)]
+pub struct House {
+    store: Store,
+    site: Site,
+}
+
+impl Store {
+    /// Connects once, to learn whether there is a server and whether it lets this user in.
+    ///
+    /// # Errors
+    /// [`StoreError::OutOfReach`].
+    pub async fn connect(options: PgConnectOptions) -> Result<Self, StoreError> {
+        let connections = Connections::new(options);
+        let connection = connections.open().await.map_err(|error| fault(&error))?;
+        connections.give_back(connection);
+        Ok(Self {
+            hints: Hints::new(connections.clone()),
+            connections,
+        })
+    }
+
+    /// This store, bound to a site.
+    pub fn house(&self, site: Site) -> House {
+        House {
+            store: self.clone(),
+            site,
+        }
+    }
+
+    /// Sends what is still to be hinted, and says goodbye to the server.
+    pub async fn close(&self) {
+        self.hints.finish().await;
+        self.connections.close().await;
+    }
+
+    /// One statement that reads, or that is safe to ask twice: asked again on a fresh connection if an idle one turns
+    /// out to be dead.
+    async fn ask<T, Asked>(
+        &self,
+        mut statement: impl FnMut(PgConnection) -> Asked,
+    ) -> Result<T, StoreError>
+    where
+        Asked: Future<Output = (PgConnection, Result<T, sqlx::Error>)>,
+    {
+        let mut tries = 0;
+        loop {
+            let connection = self
+                .connections
+                .take()
+                .await
+                .map_err(|error| fault(&error))?;
+            let outcome = match tokio::time::timeout(READ_PATIENCE, statement(connection)).await {
+                Ok((connection, outcome)) => {
+                    if !matches!(&outcome, Err(error) if kind(error) == Kind::Lost) {
+                        self.connections.give_back(connection);
+                    }
+                    outcome
+                }
+                Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
+            };
+            match outcome {
+                Ok(value) => return Ok(value),
+                Err(error) if matches!(kind(&error), Kind::Lost | Kind::Contended) && tries < 2 => {
+                    tries += 1;
+                    self.connections.forget_idle();
+                }
+                Err(error) => return Err(fault(&error)),
+            }
+        }
+    }
+}
+
+impl House {
+    /// The site, as it was when it was looked up.
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The store behind it.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Tells other consoles that there may be something to see.
+    fn hint(&self) {
+        self.store.hints.hint(self.site.id);
+    }
+}

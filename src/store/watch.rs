@@ -1,14 +1,35 @@
 //! Keeps one console's picture of a site fresh: correct by polling the change log, fast by notice (design section 6).
 //!
 //! Runs as a task of its own and sends [`WatchEvent`]s; it also sweeps, so that a hold that runs out is written as
-//! expired within a second while any console is open.
+//! expired within a second while any console is open (R11).
 
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 
-use super::Picture;
+use super::{House, Picture, StoreError, hint};
+use crate::domain::{Desk, Period};
+
+/// How often the change log is asked.
+const POLL: Duration = Duration::from_millis(500);
+
+/// How often everything is read again, for changes that went around the functions.
+const FULL_READ: Duration = Duration::from_secs(4);
+
+/// How often old lines of the change log are removed.
+const PRUNE: Duration = Duration::from_secs(300);
+
+/// How long to wait between two tries to reach a server that is away, at first and at most.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(3));
+
+/// Called when the server is away, so that an embedded one can be brought back.
+pub type Revive = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// What a console hears.
 #[derive(Debug, Clone)]
@@ -20,7 +41,7 @@ pub enum WatchEvent {
         /// The round trip.
         latency: Duration,
     },
-    /// A new picture, because something changed, another window was asked for, or five seconds have passed.
+    /// A new picture, because something changed or another window was asked for.
     Picture(Arc<Picture>),
     /// The database is away. The last picture stays; the watch goes on trying, and says `Alive` and `Picture` when it
     /// is back.
@@ -32,4 +53,248 @@ pub enum WatchEvent {
 
 /// A handle on the task; dropping it ends the task.
 #[derive(Debug)]
-pub struct Watch {}
+pub struct Watch {
+    window: watch::Sender<Period>,
+    look: Arc<Notify>,
+    tasks: [JoinHandle<()>; 2],
+}
+
+impl Watch {
+    /// Looks at another window; its picture follows.
+    pub fn look_at(&self, window: Period) {
+        self.window.send_replace(window);
+        self.look.notify_one();
+    }
+
+    /// Reads everything again, now.
+    pub fn refresh(&self) {
+        self.window.send_modify(|_| ());
+        self.look.notify_one();
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+impl House {
+    /// Watches the house through a window, for the desk that sweeps meanwhile.
+    pub fn watch(
+        &self,
+        desk: Desk,
+        window: Period,
+        events: UnboundedSender<WatchEvent>,
+        revive: Option<Revive>,
+    ) -> Watch {
+        let (window, window_seen) = watch::channel(window);
+        let look = Arc::new(Notify::new());
+        let watcher = Watcher {
+            house: self.clone(),
+            desk,
+            window: window_seen,
+            look: look.clone(),
+            events,
+            revive,
+            seen: None,
+            shown: None,
+            read_at: None,
+            pruned_at: Instant::now(),
+        };
+        let listener = listen(self.clone(), look.clone());
+        Watch {
+            window,
+            look,
+            tasks: [tokio::spawn(watcher.run()), tokio::spawn(listener)],
+        }
+    }
+}
+
+struct Watcher {
+    house: House,
+    desk: Desk,
+    window: watch::Receiver<Period>,
+    look: Arc<Notify>,
+    events: UnboundedSender<WatchEvent>,
+    revive: Option<Revive>,
+    /// The snapshot up to which changes are known; none after a connection was lost.
+    seen: Option<String>,
+    shown: Option<Arc<Picture>>,
+    read_at: Option<Instant>,
+    pruned_at: Instant,
+}
+
+impl Watcher {
+    async fn run(mut self) {
+        let mut pause = BACKOFF.0;
+        while !self.events.is_closed() {
+            match self.turn().await {
+                Ok(()) => {
+                    pause = BACKOFF.0;
+                    // A hint, a key or the clock, whichever comes first.
+                    let _ = tokio::time::timeout(POLL, self.look.notified()).await;
+                }
+                Err(error) => {
+                    self.seen = None;
+                    self.say(WatchEvent::Lost {
+                        sentence: away(&error),
+                    });
+                    if let Some(revive) = &self.revive {
+                        revive().await;
+                    }
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(BACKOFF.1);
+                }
+            }
+        }
+    }
+
+    /// Once around: what changed, what is due, and a new picture if there is a reason for one.
+    async fn turn(&mut self) -> Result<(), StoreError> {
+        let fresh = self.seen.is_none();
+        if fresh {
+            self.house.store.check_schema().await?;
+        }
+        let asked_at = Instant::now();
+        let changes = self.house.changes_since(self.seen.as_deref()).await?;
+        self.say(WatchEvent::Alive {
+            now: changes.now,
+            latency: asked_at.elapsed(),
+        });
+        self.seen = Some(changes.seen);
+
+        let swept = self.sweep().await?;
+        let asked_for = self.window.has_changed().unwrap_or(false);
+        let overdue = self
+            .read_at
+            .is_none_or(|read_at| read_at.elapsed() >= FULL_READ);
+        if fresh || swept || asked_for || overdue || changes.count > 0 {
+            let window = *self.window.borrow_and_update();
+            let picture = self.house.picture(window).await?;
+            self.read_at = Some(Instant::now());
+            let same = self
+                .shown
+                .as_ref()
+                .is_some_and(|shown| shown.shows_the_same_as(&picture));
+            if fresh || asked_for || !same {
+                let picture = Arc::new(picture);
+                self.shown = Some(picture.clone());
+                self.say(WatchEvent::Picture(picture));
+            }
+        }
+        if self.pruned_at.elapsed() >= PRUNE {
+            self.pruned_at = Instant::now();
+            self.house.prune_change_log().await?;
+        }
+        Ok(())
+    }
+
+    /// Takes a turn at sweeping until nothing is due. A fault in one room's figures does not stop the watch.
+    async fn sweep(&self) -> Result<bool, StoreError> {
+        let mut swept = false;
+        loop {
+            match self.house.sweep_turn(&self.desk).await {
+                Ok(0) => return Ok(swept),
+                Ok(_) => swept = true,
+                Err(error @ StoreError::OutOfReach { .. }) => return Err(error),
+                Err(error) => {
+                    tracing::error!(%error, "the sweep failed");
+                    return Ok(swept);
+                }
+            }
+        }
+    }
+
+    fn say(&self, event: WatchEvent) {
+        // Nobody listens any more: the loop ends at its next turn.
+        let _ = self.events.send(event);
+    }
+}
+
+/// What a console says while the database can't be read.
+fn away(error: &StoreError) -> String {
+    match error {
+        StoreError::OutOfReach { reason } => {
+            format!("The database is away: {reason}. The picture is old; trying to reach it again.")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Listens for hints, as long as the watch lives. Losing the connection loses hints and nothing else.
+async fn listen(house: House, look: Arc<Notify>) {
+    let payload = house.site.id.to_string();
+    loop {
+        let pool = PgPoolOptions::new()
+            .max_connections(1)
+            .connect_lazy_with(house.store.connections.options().clone());
+        if let Ok(mut listener) = PgListener::connect_with(&pool).await
+            && listener.listen(hint::CHANNEL).await.is_ok()
+        {
+            // None: it was lost, and something may have been missed meanwhile; look, and start anew.
+            while let Ok(Some(notice)) = listener.try_recv().await {
+                if notice.payload() == payload {
+                    look.notify_one();
+                }
+            }
+            look.notify_one();
+        }
+        tokio::time::sleep(BACKOFF.1).await;
+    }
+}
+
+struct Changes {
+    seen: String,
+    now: DateTime<Utc>,
+    count: i64,
+}
+
+impl House {
+    async fn changes_since(&self, seen: Option<&str>) -> Result<Changes, StoreError> {
+        self.store
+            .ask(async |mut connection| {
+                let changes = sqlx::query_as!(
+                    Changes,
+                    r#"
+                    SELECT seen AS "seen!", now AS "now!", changes AS "count!"
+                    FROM changes_since($1, coalesce($2, pg_current_snapshot()::text))
+                    "#,
+                    self.site.id.0,
+                    seen
+                )
+                .fetch_one(&mut connection)
+                .await;
+                (connection, changes)
+            })
+            .await
+    }
+
+    async fn sweep_turn(&self, desk: &Desk) -> Result<i32, StoreError> {
+        self.store
+            .ask(async |mut connection| {
+                let expired = sqlx::query_scalar!(
+                    r#"SELECT sweep_turn($1, $2) AS "expired!""#,
+                    self.site.id.0,
+                    desk.0
+                )
+                .fetch_one(&mut connection)
+                .await;
+                (connection, expired)
+            })
+            .await
+    }
+
+    async fn prune_change_log(&self) -> Result<(), StoreError> {
+        self.store
+            .ask(async |mut connection| {
+                let pruned = sqlx::query!("SELECT prune_change_log($1)", self.site.id.0)
+                    .execute(&mut connection)
+                    .await;
+                (connection, pruned.map(|_| ()))
+            })
+            .await
+    }
+}

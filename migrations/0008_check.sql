@@ -1,0 +1,143 @@
+-- `keyrack check`: proves the rules from the rows, without trusting any counter, constraint or trigger to have been
+-- there all the time. One row per problem: which rule, what it concerns, what is wrong and what to look at.
+
+CREATE FUNCTION check_site(p_site bigint) RETURNS TABLE (rule text, subject text, problem text)
+LANGUAGE sql STABLE
+AS $$
+    -- The guards themselves.
+    SELECT 'R1', 'slot_hold_no_overlap',
+        'the exclusion constraint that keeps claims apart is missing; nothing stops a double booking'
+    WHERE NOT EXISTS (
+        SELECT FROM pg_constraint
+        WHERE conname = 'slot_hold_no_overlap' AND conrelid = 'slot_hold'::regclass AND contype = 'x'
+    )
+    UNION ALL
+    SELECT rule, constraint_name, 'this CHECK is missing or was never validated'
+    FROM (VALUES
+        ('R2', 'slot_hold', 'slot_hold_period'),
+        ('R15', 'inventory', 'inventory_available_not_negative')
+    ) AS expected (rule, table_name, constraint_name)
+    WHERE NOT EXISTS (
+        SELECT FROM pg_constraint
+        WHERE conname = constraint_name AND conrelid = table_name::regclass AND convalidated
+    )
+    UNION ALL
+    SELECT rule, trigger_name, 'this guard is missing or disabled on table ' || table_name
+    FROM (VALUES
+        ('R9', 'slot_hold', 'slot_hold_guard'),
+        ('R9', 'stock_hold', 'stock_hold_guard'),
+        ('R16', 'stock_hold', 'stock_hold_quantity_guard'),
+        ('R25', 'hold_event', 'hold_event_append_only'),
+        ('R19', 'stock_movement', 'stock_movement_append_only')
+    ) AS expected (rule, table_name, trigger_name)
+    WHERE NOT EXISTS (
+        SELECT FROM pg_trigger
+        WHERE tgname = trigger_name AND tgrelid = table_name::regclass AND tgenabled IN ('O', 'A')
+    )
+    UNION ALL
+
+    -- Rooms.
+    SELECT 'R1', 'room ' || r.name,
+        format('claims %s and %s overlap: %s and %s', a.hold_id, b.hold_id, a.occupied, b.occupied)
+    FROM slot_hold AS a
+    JOIN slot_hold AS b ON b.site_id = a.site_id AND b.room_id = a.room_id AND b.hold_id > a.hold_id
+        AND b.state IN ('held', 'confirmed') AND b.occupied && a.occupied
+    JOIN room AS r ON r.site_id = a.site_id AND r.room_id = a.room_id
+    WHERE a.site_id = p_site AND a.state IN ('held', 'confirmed')
+    UNION ALL
+    SELECT 'R2', 'room claim ' || hold_id, 'its period is empty, unbounded or not half-open: ' || period
+    FROM slot_hold
+    WHERE site_id = p_site AND (
+        isempty(period) OR lower_inf(period) OR upper_inf(period) OR NOT isfinite(lower(period))
+        OR NOT isfinite(upper(period)) OR NOT lower_inc(period) OR upper_inc(period)
+    )
+    UNION ALL
+    SELECT 'R4', 'room claim ' || hold_id,
+        format('it occupies %s, and its period with the turnaround is %s', occupied, occupied_span(period, turnaround))
+    FROM slot_hold
+    WHERE site_id = p_site AND occupied <> occupied_span(period, turnaround)
+    UNION ALL
+    SELECT 'R29', 'room claim ' || s.hold_id, 'it belongs to room ' || s.room_id || ', which this site does not have'
+    FROM slot_hold AS s
+    WHERE s.site_id = p_site
+        AND NOT EXISTS (SELECT FROM room AS r WHERE r.site_id = s.site_id AND r.room_id = s.room_id)
+    UNION ALL
+
+    -- Stock.
+    SELECT 'R15', 'item ' || name, 'the counter of what is available is negative: ' || available
+    FROM inventory
+    WHERE site_id = p_site AND available < 0
+    UNION ALL
+    SELECT 'R17', 'item ' || i.name,
+        format('the counter says %s held and the rows say %s; a stock hold was written, or ended, without its item',
+            i.held, rows.held)
+    FROM inventory AS i
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(quantity), 0) AS held FROM stock_hold AS s
+        WHERE s.site_id = i.site_id AND s.item_id = i.item_id AND s.state = 'held'
+    ) AS rows
+    WHERE i.site_id = p_site AND i.held <> rows.held
+    UNION ALL
+    SELECT 'R17', 'item ' || i.name,
+        format('the counter says %s sold and the rows say %s; a sale was written, or undone, without its item',
+            i.sold, rows.sold)
+    FROM inventory AS i
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(quantity), 0) AS sold FROM stock_hold AS s
+        WHERE s.site_id = i.site_id AND s.item_id = i.item_id AND s.state = 'confirmed'
+    ) AS rows
+    WHERE i.site_id = p_site AND i.sold <> rows.sold
+    UNION ALL
+    SELECT 'R19', 'item ' || i.name,
+        format('the movements add up to %s, and available %s + held %s + sold %s makes %s',
+            rows.moved, i.available, i.held, i.sold, i.available + i.held + i.sold)
+    FROM inventory AS i
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(change), 0) AS moved FROM stock_movement AS m
+        WHERE m.site_id = i.site_id AND m.item_id = i.item_id
+    ) AS rows
+    WHERE i.site_id = p_site AND i.available + i.held + i.sold <> rows.moved
+    UNION ALL
+
+    -- Events: every claim's life, retold, must end where the claim is, and use allowed edges only.
+    SELECT 'R25', claim.label,
+        CASE
+            WHEN told.to_state IS NULL
+                THEN format('it is %s, and no event says who made it; it was written around the protocol', claim.state)
+            ELSE format('it is %s, and its last event says %s; it was changed around the protocol',
+                claim.state, told.to_state)
+        END
+    FROM (
+        SELECT 'room claim ' || hold_id AS label, state, (
+            SELECT e.event_id FROM hold_event AS e
+            WHERE e.site_id = s.site_id AND e.slot_hold_id = s.hold_id
+            ORDER BY e.event_id DESC LIMIT 1
+        ) AS last_event
+        FROM slot_hold AS s
+        WHERE s.site_id = p_site
+        UNION ALL
+        SELECT 'stock claim ' || hold_id, state, (
+            SELECT e.event_id FROM hold_event AS e
+            WHERE e.site_id = s.site_id AND e.stock_hold_id = s.hold_id
+            ORDER BY e.event_id DESC LIMIT 1
+        )
+        FROM stock_hold AS s
+        WHERE s.site_id = p_site
+    ) AS claim
+    LEFT JOIN hold_event AS told ON told.site_id = p_site AND told.event_id = claim.last_event
+    WHERE told.to_state IS DISTINCT FROM claim.state
+    UNION ALL
+    SELECT 'R9', coalesce('room claim ' || e.slot_hold_id, 'stock claim ' || e.stock_hold_id),
+        format('event %s goes from %s to %s, which no claim may', e.event_id, coalesce(e.from_state, 'nothing'),
+            e.to_state)
+    FROM hold_event AS e
+    WHERE e.site_id = p_site AND e.to_state IS NOT NULL AND e.from_state IS DISTINCT FROM e.to_state
+        AND (coalesce(e.from_state, ''), e.to_state) NOT IN (
+            ('', 'held'), ('', 'confirmed'), ('held', 'confirmed'), ('held', 'cancelled'), ('held', 'expired'),
+            ('confirmed', 'cancelled')
+        )
+$$;
+
+COMMENT ON FUNCTION check_site(bigint) IS
+$$Prove the rules from the rows: no row means that all is well.
+SELECT * FROM check_site(1);$$;
