@@ -1,0 +1,114 @@
+//! The store against a real database: what a desk asks and hears.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use chrono::TimeDelta;
+use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::{ClaimState, Command, Done, Refusal, Request, RequestId};
+use support::{HOUSE, TestHouse, hold_slot, hour, hours, refusal};
+
+#[tokio::test]
+async fn a_hold_is_confirmed_and_cancelled() {
+    let test = TestHouse::new().await;
+    let hold = test.hold(test.blue, hours(0, 2), None).await;
+    assert_eq!(hold.state, ClaimState::Held);
+    let confirmed = test
+        .ask(Command::ConfirmSlot {
+            hold: hold.id,
+            expect_version: Some(hold.version),
+        })
+        .await;
+    let Ok(Done::Slot(confirmed)) = confirmed.outcome else {
+        panic!("{confirmed:?}")
+    };
+    assert_eq!(confirmed.state, ClaimState::Confirmed);
+    let cancelled = test
+        .ask(Command::CancelSlot {
+            hold: hold.id,
+            expect_version: Some(confirmed.version),
+            reason: "guest called".into(),
+        })
+        .await;
+    assert!(
+        matches!(cancelled.outcome, Ok(Done::Slot(hold)) if hold.state == ClaimState::Cancelled)
+    );
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn r1_a_conflict_says_who_has_it_and_until_when() {
+    let test = TestHouse::new().await;
+    let holder = test
+        .hold(test.blue, hours(0, 2), Some(TimeDelta::minutes(5)))
+        .await;
+    let Refusal::SlotTaken(taken) =
+        refusal(test.ask(hold_slot(test.blue, hours(1, 3), None)).await)
+    else {
+        panic!("not taken")
+    };
+    assert_eq!(taken.hold_id, Some(holder.id));
+    assert_eq!(taken.period, Some(hours(0, 2)));
+    assert_eq!(taken.expires_at, holder.expires_at);
+    assert_eq!(taken.desk.as_deref(), Some("anna"));
+}
+
+#[tokio::test]
+async fn r21_the_same_request_is_answered_once_and_remembered() {
+    let test = TestHouse::new().await;
+    let request = Request::fresh(test.desk.clone(), hold_slot(test.blue, hours(0, 2), None));
+    let first = test.house.execute(request.clone()).await.unwrap();
+    let again = test.house.execute(request.clone()).await.unwrap();
+    assert!(!first.repeated);
+    assert!(again.repeated);
+    assert_eq!(first.claim, again.claim);
+
+    let other = Request {
+        command: hold_slot(test.blue, hours(4, 5), None),
+        ..request
+    };
+    assert!(matches!(
+        refusal(test.house.execute(other).await.unwrap()),
+        Refusal::RequestReused { .. }
+    ));
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn a_house_applied_twice_changes_nothing() {
+    let test = TestHouse::new().await;
+    let file = HouseFile::parse(HOUSE).unwrap();
+    let (_, report) = test
+        .store
+        .apply_house(RequestId::fresh(), &test.desk, &file)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(report, []);
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn the_picture_shows_what_touches_the_window() {
+    let test = TestHouse::new().await;
+    let inside = test.hold(test.blue, hours(0, 2), None).await;
+    test.hold(test.blue, hours(48, 49), None).await;
+    test.hold_stock(test.breakfast, 3, None).await;
+    let picture = test.house.picture(hours(1, 5)).await.unwrap();
+    assert_eq!(
+        picture
+            .claims
+            .iter()
+            .map(|claim| claim.id)
+            .collect::<Vec<_>>(),
+        [inside.id]
+    );
+    assert_eq!(picture.rooms.len(), 4);
+    let breakfast = &picture.items[0];
+    assert_eq!(
+        (breakfast.total, breakfast.available, breakfast.held),
+        (10, 7, 3)
+    );
+    assert_eq!(picture.stock_claims.len(), 1);
+    assert!(picture.read_at < hour(0));
+}
