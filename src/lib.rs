@@ -8,6 +8,7 @@
 //! - [`postgres`]: the embedded server.
 //! - [`domain`]: periods, the site's calendar, rooms, holds, stock, refusals; no I/O, no async, no SQL.
 
+pub mod cli;
 pub mod domain;
 pub mod postgres;
 pub mod store;

@@ -1,0 +1,53 @@
+//! `keyrack check`: the house's rules, proved from what is stored.
+
+use serde::Serialize;
+
+use super::connect::Session;
+use super::failure::Failure;
+use super::output::{Output, table};
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    ok: bool,
+    problems: Vec<ProblemJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ProblemJson<'a> {
+    rule: &'a str,
+    subject: &'a str,
+    problem: &'a str,
+}
+
+/// Checks one house; problems fail the check.
+pub async fn run(session: &Session) -> Result<Output, Failure> {
+    let house = session.house().await?;
+    let problems = house.check().await?;
+    let text = if problems.is_empty() {
+        "All is well: what is stored keeps every rule that can be checked.".to_owned()
+    } else {
+        let rows = problems.iter().map(|problem| {
+            [
+                problem.rule.clone(),
+                problem.subject.clone(),
+                problem.problem.clone(),
+            ]
+        });
+        table(["RULE", "WHERE", "WHAT IS WRONG"], rows)
+    };
+    let json = CheckJson {
+        ok: problems.is_empty(),
+        problems: problems
+            .iter()
+            .map(|problem| ProblemJson {
+                rule: &problem.rule,
+                subject: &problem.subject,
+                problem: &problem.problem,
+            })
+            .collect(),
+    };
+    Ok(Output {
+        failed: !json.ok,
+        ..Output::new(text, &json)
+    })
+}

@@ -1,0 +1,176 @@
+//! Which database a command works on: the one that the user named, or Keyrack's own (design sections 9 and 10).
+//!
+//! A database that the user named is set up by `keyrack db migrate` or on a yes, and never gets samples. Keyrack's own
+//! is set up without a question, and gets the sample house when it is fresh.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::sync::Arc;
+
+use sqlx::postgres::PgConnectOptions;
+
+use crate::domain::{Command, Desk, Request, RequestId};
+use crate::postgres::{self, Progress, Server, Settings};
+use crate::store::{House, SchemaState, Store};
+
+use super::failure::Failure;
+use super::{Global, sample};
+
+/// Which steps of starting up are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    /// None, for programs.
+    Silent,
+    /// Those that take a while.
+    Slow,
+}
+
+impl Steps {
+    fn tell(self, progress: &Progress) {
+        let slow = !matches!(progress, Progress::Starting { .. });
+        if self == Self::Slow && slow {
+            self.say(&progress.to_string());
+        }
+    }
+
+    fn say(self, step: &str) {
+        if self != Self::Silent {
+            eprintln!("{step} …");
+        }
+    }
+}
+
+/// A database that is ready for commands, and who is asking.
+pub struct Session {
+    store: Store,
+    /// Keyrack's own server, if that is what is used.
+    server: Option<Arc<Server>>,
+    site: Option<String>,
+    desk: Desk,
+}
+
+impl Session {
+    /// Connects, and sees to it that the schema is there.
+    pub async fn open(global: &Global, steps: Steps) -> Result<Self, Failure> {
+        let session = Self::connect(global, steps).await?;
+        match session.server {
+            Some(_) => session.set_up_own(steps).await?,
+            None => set_up_on_a_yes(&session.store, global.json).await?,
+        }
+        Ok(session)
+    }
+
+    /// Connects, whatever state the schema is in.
+    pub async fn connect(global: &Global, steps: Steps) -> Result<Self, Failure> {
+        let (options, server) = match global.database_url() {
+            Some(url) => (connect_options(url)?, None),
+            None => {
+                let server = postgres::join(&settings(global), &mut |step| steps.tell(&step)).await?;
+                (server.connect_options(), Some(Arc::new(server)))
+            }
+        };
+        Ok(Self {
+            store: Store::connect(options).await?,
+            server,
+            site: global.site().map(str::to_owned),
+            desk: global.desk(),
+        })
+    }
+
+    /// Brings Keyrack's own database up to date, and fills it when it is fresh.
+    async fn set_up_own(&self, steps: Steps) -> Result<(), Failure> {
+        if !matches!(self.store.schema_state().await?, SchemaState::Current) {
+            self.store.migrate().await?;
+        }
+        if self.store.sites().await?.is_empty() {
+            steps.say("Loading the sample house");
+            sample::load(&self.store).await?;
+        }
+        Ok(())
+    }
+
+    /// The database.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Keyrack's own server, if that is what is used.
+    pub fn server(&self) -> Option<&Server> {
+        self.server.as_deref()
+    }
+
+    /// The house that was named, the only one, or the default.
+    pub async fn house(&self) -> Result<House, Failure> {
+        let site = self.store.site(self.site.as_deref()).await?;
+        Ok(self.store.house(site))
+    }
+
+    /// Who is asking.
+    pub fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// A request of this desk.
+    pub fn request(&self, id: RequestId, command: Command) -> Request {
+        Request {
+            id,
+            desk: self.desk.clone(),
+            command,
+        }
+    }
+
+    /// Leaves; the last one out stops Keyrack's own server.
+    pub async fn close(self) {
+        self.store.close().await;
+        if let Some(server) = self.server.and_then(Arc::into_inner)
+            && let Err(error) = server.leave().await
+        {
+            tracing::warn!(%error, "the embedded server could not be left in order");
+        }
+    }
+}
+
+/// What the user chose about Keyrack's own server.
+pub fn settings(global: &Global) -> Settings {
+    Settings {
+        data_dir: global.data_dir.clone(),
+        postgres_bin: global.postgres_bin.clone(),
+    }
+}
+
+/// How to connect to a database that the user named, with a password file and TLS as libpq users know them.
+fn connect_options(url: &str) -> Result<PgConnectOptions, Failure> {
+    // The reason is left out: it can quote the URL, which can hold a password.
+    url.parse().map_err(|_| {
+        Failure::Usage(
+            "The database URL can't be read; write it like postgres://user@host/database, with special characters \
+             percent-encoded."
+                .into(),
+        )
+    })
+}
+
+/// Sets up a database that the user named, if somebody is there who says yes.
+async fn set_up_on_a_yes(store: &Store, json: bool) -> Result<(), Failure> {
+    let question = match store.schema_state().await? {
+        SchemaState::Absent => "This database is not set up for Keyrack yet. Set it up now?",
+        SchemaState::Older => "This database was set up by an older Keyrack. Bring it up to date now?",
+        SchemaState::Current | SchemaState::Newer { .. } => return Ok(store.check_schema().await?),
+    };
+    if !json && ask(question) {
+        store.migrate().await?;
+    }
+    Ok(store.check_schema().await?)
+}
+
+/// Whether the person at the terminal says yes; no, if none is there.
+pub fn ask(question: &str) -> bool {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return false;
+    }
+    let mut stderr = std::io::stderr();
+    let _ = write!(stderr, "{question} [y/N] ");
+    let _ = stderr.flush();
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}

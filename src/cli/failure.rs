@@ -1,0 +1,91 @@
+//! Why a command did not do what was asked, and the exit code that says so (design section 9).
+
+use std::process::ExitCode;
+
+use color_eyre::eyre::Report;
+
+use crate::domain::local_time::PeriodTextError;
+use crate::domain::text::harmless;
+use crate::domain::{Refusal, SiteCalendar};
+use crate::postgres::PostgresError;
+use crate::store::StoreError;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The house rules said no; the sentence is in the house's time.
+    Refused(Box<Refusal>, SiteCalendar),
+    /// The command can't be meant like this; a sentence.
+    Usage(String),
+    /// The database can't be reached; a sentence.
+    OutOfReach(String),
+    /// Something broke.
+    Fault(Report),
+}
+
+impl Failure {
+    /// The house said no.
+    pub fn refused(refusal: Refusal, calendar: &SiteCalendar) -> Self {
+        Self::Refused(Box::new(refusal), *calendar)
+    }
+
+    /// What was typed as times is no period.
+    pub fn times(error: PeriodTextError, calendar: &SiteCalendar) -> Self {
+        match error {
+            PeriodTextError::Refused(refusal) => Self::refused(refusal, calendar),
+            PeriodTextError::Unreadable(sentence) => Self::Usage(sentence),
+        }
+    }
+
+    /// 1 a fault, 2 usage, 3 refused, 4 database out of reach.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Fault(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Refused(..) => 3,
+            Self::OutOfReach(_) => 4,
+        })
+    }
+
+    /// What happened and what to do next, harmless (R26).
+    pub fn sentence(&self) -> String {
+        match self {
+            // Its parts are made harmless one by one, and line ends in it are its own.
+            Self::Refused(refusal, calendar) => refusal.sentence(calendar),
+            Self::Usage(sentence) | Self::OutOfReach(sentence) => harmless_lines(sentence),
+            Self::Fault(report) => harmless_lines(&format!("{report:#}")),
+        }
+    }
+}
+
+fn harmless_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(harmless).collect();
+    lines.join("\n")
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::OutOfReach { .. } | StoreError::Unknown { .. } => {
+                Self::OutOfReach(error.to_string())
+            }
+            StoreError::Site(_) | StoreError::Usage(_) => Self::Usage(error.to_string()),
+            StoreError::SchemaTooNew { .. } | StoreError::SchemaTooOld | StoreError::Fault(_) => {
+                Self::Fault(error.into())
+            }
+        }
+    }
+}
+
+/// The embedded server can't be had: whatever the reason, the database is out of reach.
+impl From<PostgresError> for Failure {
+    fn from(error: PostgresError) -> Self {
+        Self::OutOfReach(error.to_string())
+    }
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Self {
+        Self::Fault(report)
+    }
+}

@@ -1,0 +1,41 @@
+//! `keyrack history`: who did what, when and why (R25).
+
+use clap::Args;
+use uuid::Uuid;
+
+use crate::domain::{RequestId, SlotHoldId, StockHoldId};
+use crate::store::HistoryOf;
+
+use super::connect::Session;
+use super::failure::Failure;
+use super::output::{self, Output};
+
+/// What to tell the history of; the whole house, if nothing is named.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct Command {
+    /// Of one claim on a room
+    #[arg(long, value_name = "N")]
+    room_hold: Option<i64>,
+    /// Of one claim on stock
+    #[arg(long, value_name = "N")]
+    stock_hold: Option<i64>,
+    /// Of one request
+    #[arg(long, value_name = "UUID")]
+    request: Option<Uuid>,
+}
+
+impl Command {
+    /// Events, oldest first.
+    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+        let of = match (self.room_hold, self.stock_hold, self.request) {
+            (Some(hold), ..) => HistoryOf::SlotHold(SlotHoldId(hold)),
+            (_, Some(hold), _) => HistoryOf::StockHold(StockHoldId(hold)),
+            (.., Some(request)) => HistoryOf::Request(RequestId(request)),
+            (None, None, None) => HistoryOf::House,
+        };
+        let house = session.house().await?;
+        let events = house.history(of).await?;
+        Ok(output::events(&events, &house.site().calendar))
+    }
+}

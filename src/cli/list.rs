@@ -1,0 +1,207 @@
+//! `keyrack list`: in plain text what the console's grid shows, for a day or a week.
+
+use chrono::{Datelike, Days, NaiveDate};
+use clap::Args;
+use serde::Serialize;
+
+use crate::domain::local_time::date_for;
+use crate::domain::text::harmless;
+use crate::domain::{Period, Room, SiteCalendar, SlotHold, duration};
+use crate::store::Picture;
+
+use super::connect::Session;
+use super::failure::Failure;
+use super::output::{Output, View, item_json, items_table, table};
+
+/// Which days.
+#[derive(Debug, Args)]
+pub struct Command {
+    /// The day; without it, today in the house
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+    /// The week from Monday to Sunday that the day is in
+    #[arg(long)]
+    week: bool,
+}
+
+#[derive(Serialize)]
+struct ListJson<D, I> {
+    site: String,
+    now: String,
+    days: Vec<D>,
+    stock: Vec<I>,
+}
+
+#[derive(Serialize)]
+struct DayJson<R> {
+    date: NaiveDate,
+    from: String,
+    to: String,
+    rooms: Vec<R>,
+}
+
+#[derive(Serialize)]
+struct RoomJson<'a, C> {
+    room: &'a str,
+    claims: Vec<C>,
+}
+
+impl Command {
+    /// Rooms with their claims, day by day, and the stock.
+    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+        let house = session.house().await?;
+        let calendar = &house.site().calendar;
+        let date = match &self.date {
+            Some(typed) => date_for(typed).map_err(|error| Failure::times(error, calendar))?,
+            None => calendar.date(house.now().await?),
+        };
+        let days = days(calendar, date, self.week);
+        let (Some((_, first)), Some((_, last))) = (days.first(), days.last()) else {
+            return Err(Failure::Usage(format!(
+                "{date} is not a date in {}: the house skipped it.",
+                calendar.zone().name()
+            )));
+        };
+        let window = Period::new(first.start(), last.end()).unwrap_or(*first);
+        let picture = house.picture(window).await?;
+        Ok(show(&picture, &days))
+    }
+}
+
+/// The days that the house has, of the day or week asked for.
+fn days(calendar: &SiteCalendar, date: NaiveDate, week: bool) -> Vec<(NaiveDate, Period)> {
+    let monday = date - Days::new(u64::from(date.weekday().num_days_from_monday()));
+    let dates: Vec<NaiveDate> = if week {
+        monday.iter_days().take(7).collect()
+    } else {
+        vec![date]
+    };
+    dates
+        .into_iter()
+        .filter_map(|date| Some((date, calendar.day(date)?)))
+        .collect()
+}
+
+fn show(picture: &Picture, days: &[(NaiveDate, Period)]) -> Output {
+    let calendar = &picture.site.calendar;
+    let view = View {
+        site: &picture.site,
+        now: picture.read_at,
+        repeated: false,
+    };
+    let mut text = format!(
+        "{}, {}, now {}",
+        harmless(&picture.site.name),
+        calendar.zone().name(),
+        calendar.date_and_time(picture.read_at)
+    );
+    for (date, day) in days {
+        text.push_str(&format!("\n\n{}", date.format("%A %-d %B %Y")));
+        let length = day.length();
+        if length != chrono::TimeDelta::hours(24) {
+            text.push_str(&format!(" ({} long: the clocks change)", duration::spoken(length)));
+        }
+        text.push('\n');
+        text.push_str(&day_text(picture, &view, *date, *day));
+    }
+    if !picture.items.is_empty() {
+        text.push_str("\n\nStock\n");
+        text.push_str(&items_table(&picture.items));
+    }
+    let json = ListJson {
+        site: picture.site.name.clone(),
+        now: calendar.rfc3339(picture.read_at),
+        days: days
+            .iter()
+            .map(|(date, day)| DayJson {
+                date: *date,
+                from: calendar.rfc3339(day.start()),
+                to: calendar.rfc3339(day.end()),
+                rooms: picture
+                    .rooms
+                    .iter()
+                    .map(|room| RoomJson {
+                        room: &room.name,
+                        claims: claims(picture, room, *day).map(|claim| view.slot_json(claim)).collect(),
+                    })
+                    .collect(),
+            })
+            .collect(),
+        stock: picture.items.iter().map(item_json).collect(),
+    };
+    Output::new(text, &json)
+}
+
+/// The claims on a room that touch a day, wherever they start or end (R6).
+fn claims<'a>(
+    picture: &'a Picture,
+    room: &Room,
+    day: Period,
+) -> impl Iterator<Item = &'a SlotHold> + use<'a> {
+    let room = room.id;
+    picture
+        .claims
+        .iter()
+        .filter(move |claim| claim.room == room && claim.period.overlaps(&day))
+}
+
+fn day_text(picture: &Picture, view: &View<'_>, date: NaiveDate, day: Period) -> String {
+    let calendar = &picture.site.calendar;
+    let rows = picture.rooms.iter().flat_map(|room| {
+        let mut lines: Vec<[String; 6]> = claims(picture, room, day)
+            .map(|claim| {
+                [
+                    String::new(),
+                    String::new(),
+                    clock_span(calendar, date, day, &claim.period),
+                    view.short_standing(claim.state, claim.seconds_left(view.now), claim.purpose),
+                    who(claim),
+                    format!("hold {}", claim.id),
+                ]
+            })
+            .collect();
+        if lines.is_empty() {
+            let nothing = [(); 6].map(|()| String::new());
+            lines.push(nothing);
+            lines[0][2] = "free".to_owned();
+        }
+        lines[0][0] = room.name.clone();
+        lines[0][1] = room.capacity.to_string();
+        lines
+    });
+    table(["ROOM", "FOR", "WHEN", "STATE", "WHO", ""], rows)
+}
+
+fn who(claim: &SlotHold) -> String {
+    let name = if claim.guest.is_empty() {
+        &claim.note
+    } else {
+        &claim.guest
+    };
+    match claim.party {
+        Some(party) => format!("{name} ({party})"),
+        None => name.clone(),
+    }
+}
+
+/// `22:00–24:00`; where the claim starts or ends on another day, that day is named (R6).
+fn clock_span(calendar: &SiteCalendar, date: NaiveDate, day: Period, period: &Period) -> String {
+    let label = |at| {
+        let tick = calendar.tick(at);
+        let on = tick.local.date();
+        if on == date {
+            tick.label()
+        } else {
+            format!("{} {}", on.format("%a %-d %b"), tick.label())
+        }
+    };
+    let end = if period.end() == day.end() {
+        "24:00".to_owned()
+    } else {
+        label(period.end())
+    };
+    format!("{}–{end}", label(period.start()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! The command line (design section 9): one file per noun.
+//!
+//! Each command opens a [`Session`](connect::Session), asks the store, and hands back an [`Output`] or a [`Failure`];
+//! only [`run`] prints. Results go to standard output, with `--json` as one JSON value; a refusal is a result too.
+//! Faults, mistakes in usage and start-up steps are sentences on standard error, and then standard output stays empty.
+//!
+//! This module must not know SQL, nor what a screen looks like.
+
+mod check;
+mod connect;
+mod db;
+mod failure;
+mod history;
+mod list;
+mod log;
+mod output;
+mod room;
+mod sample;
+mod site;
+mod stock;
+mod sweep;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use uuid::Uuid;
+
+use crate::domain::{Answer, Desk, Done, Request, RequestId, Version};
+use crate::store::House;
+
+use connect::{Session, Steps};
+use failure::Failure;
+use output::{Output, View};
+
+/// A booking console for the terminal that can't double-book, because PostgreSQL decides every conflict.
+///
+/// Without a command it opens the console. Without a database URL it runs a PostgreSQL of its own.
+///
+/// Exit codes: 0 done, 1 a fault or a failed check, 2 usage, 3 refused by the house rules, 4 database out of reach.
+#[derive(Debug, Parser)]
+#[command(name = "keyrack", version, subcommand_required = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+struct Global {
+    /// The database to use, like postgres://user@host/database?sslmode=require; without it, Keyrack's own
+    #[arg(long, global = true, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// Where Keyrack's own PostgreSQL keeps its data
+    #[arg(long, global = true, env = "KEYRACK_DATA_DIR", value_name = "DIRECTORY")]
+    data_dir: Option<PathBuf>,
+    /// The directory with the PostgreSQL programs to run; without it, the newest on this machine
+    #[arg(long, global = true, env = "KEYRACK_POSTGRES_BIN", value_name = "DIRECTORY")]
+    postgres_bin: Option<PathBuf>,
+    /// The house; may be left out where there is one, or a default
+    #[arg(long, global = true, env = "KEYRACK_SITE", value_name = "NAME")]
+    site: Option<String>,
+    /// Your name, as it is written into the history; without it, the name of your account
+    #[arg(long, global = true, env = "KEYRACK_DESK", value_name = "NAME")]
+    desk: Option<String>,
+    /// Print one JSON value on standard output and nothing else there
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl Global {
+    /// The URL of the database that the user named; an empty one is none.
+    fn database_url(&self) -> Option<&str> {
+        self.database_url.as_deref().filter(|url| !url.is_empty())
+    }
+
+    /// The house that the user named.
+    fn site(&self) -> Option<&str> {
+        self.site.as_deref().filter(|name| !name.is_empty())
+    }
+
+    /// Who is asking (R25).
+    fn desk(&self) -> Desk {
+        let account = || {
+            ["USER", "LOGNAME", "USERNAME"]
+                .into_iter()
+                .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+        };
+        let named = self.desk.clone().filter(|name| !name.is_empty());
+        Desk(named.or_else(account).unwrap_or_else(|| "desk".to_owned()))
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Houses: list, add, describe by a file, choose the default
+    #[command(subcommand)]
+    Site(site::Command),
+    /// Rooms and the claims on them
+    #[command(subcommand)]
+    Room(room::Command),
+    /// Items that are used up when sold, and the claims on them
+    #[command(subcommand)]
+    Stock(stock::Command),
+    /// Say in plain text what the console's grid shows
+    List(list::Command),
+    /// Write "expired" over the holds that are due
+    Sweep(sweep::Command),
+    /// Who did what, when and why
+    History(history::Command),
+    /// Prove the house's rules from what is stored
+    Check,
+    /// The database itself
+    #[command(subcommand)]
+    Db(db::Command),
+}
+
+/// For every command that changes something.
+#[derive(Debug, Clone, Copy, Args)]
+struct RequestArgument {
+    /// The id of this request; asked again with the same id, it is done once
+    #[arg(long, value_name = "UUID")]
+    request_id: Option<Uuid>,
+}
+
+impl RequestArgument {
+    fn id(self) -> RequestId {
+        self.request_id.map_or_else(RequestId::fresh, RequestId)
+    }
+}
+
+/// For every command that changes an existing claim.
+#[derive(Debug, Clone, Copy, Args)]
+struct ClaimArguments {
+    /// The number of the claim
+    hold: i64,
+    /// Refuse if the claim has changed since it had this version
+    #[arg(long, value_name = "N")]
+    expect_version: Option<i64>,
+    #[command(flatten)]
+    request: RequestArgument,
+}
+
+impl ClaimArguments {
+    fn expect_version(self) -> Option<Version> {
+        self.expect_version.map(Version)
+    }
+}
+
+/// Does what the arguments say, prints the result, and says how it went.
+pub async fn run(cli: Cli) -> ExitCode {
+    let json = cli.global.json;
+    let _log = log::to_file();
+    match dispatch(cli).await {
+        Ok(output) => {
+            print(if json { &output.json } else { &output.text });
+            ExitCode::from(u8::from(output.failed))
+        }
+        Err(failure) => {
+            match &failure {
+                Failure::Refused(refusal, calendar) if json => {
+                    print(&output::refusal_json(refusal, calendar));
+                }
+                _ => eprintln!("{}", failure.sentence()),
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+/// Prints a line; whoever closed the other end of a pipe has read enough.
+fn print(text: &str) {
+    if !text.is_empty() {
+        let _ = writeln!(std::io::stdout().lock(), "{text}");
+    }
+}
+
+async fn dispatch(cli: Cli) -> Result<Output, Failure> {
+    let Cli { global, command } = cli;
+    let command = match command {
+        Command::Db(command) => return command.run(&global).await,
+        command => command,
+    };
+    let steps = if global.json { Steps::Silent } else { Steps::Slow };
+    let session = Session::open(&global, steps).await?;
+    let result = match command {
+        Command::Site(command) => command.run(&session).await,
+        Command::Room(command) => command.run(&session).await,
+        Command::Stock(command) => command.run(&session).await,
+        Command::List(command) => command.run(&session).await,
+        Command::Sweep(command) => command.run(&session).await,
+        Command::History(command) => command.run(&session).await,
+        Command::Check => check::run(&session).await,
+        Command::Db(_) => unreachable!("handled above"),
+    };
+    session.close().await;
+    result
+}
+
+/// Sends a command and shows what came back.
+async fn execute(house: &House, request: Request) -> Result<Output, Failure> {
+    let answer = house.execute(request).await?;
+    show_answer(house, answer)
+}
+
+fn show_answer(house: &House, answer: Answer) -> Result<Output, Failure> {
+    let site = house.site();
+    let view = View {
+        site,
+        now: answer.now,
+        repeated: answer.repeated,
+    };
+    match answer.outcome {
+        Ok(Done::Slot(hold)) => Ok(view.slot(&hold)),
+        Ok(Done::Stock(hold)) => Ok(view.stock(&hold)),
+        Ok(Done::Item(item)) => Ok(output::item(&item)),
+        Err(refusal) => Err(Failure::refused(refusal, &site.calendar)),
+    }
+}

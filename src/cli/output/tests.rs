@@ -1,0 +1,278 @@
+//! The shapes that scripts rely on (design section 9).
+#![allow(clippy::unwrap_used)]
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::*;
+use crate::domain::refusal::SlotTaken;
+use crate::domain::{
+    Desk, EventKind, ItemId, NightTimes, Period, RoomId, SiteId, SlotHoldId, StockHoldId, Version,
+};
+
+fn utc(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+fn site() -> Site {
+    Site {
+        id: SiteId(1),
+        name: "Riverside House".into(),
+        calendar: SiteCalendar::new(chrono_tz::Europe::London),
+        default_hold: TimeDelta::minutes(10),
+        longest_hold: TimeDelta::hours(24),
+        renewals: 3,
+        horizon: TimeDelta::days(730),
+        is_default: true,
+    }
+}
+
+fn slot_hold() -> SlotHold {
+    SlotHold {
+        id: SlotHoldId(17),
+        group: None,
+        room: RoomId(1),
+        room_name: "Blue room".into(),
+        period: Period::new(utc("2027-07-01T09:00:00Z"), utc("2027-07-01T10:30:00Z")).unwrap(),
+        occupied_until: utc("2027-07-01T10:45:00Z"),
+        nights: None,
+        purpose: Purpose::Guest,
+        state: ClaimState::Held,
+        guest: "Müller \u{1b}[2J".into(),
+        note: String::new(),
+        party: Some(8),
+        expires_at: Some(utc("2027-06-30T12:10:00Z")),
+        version: Version(1),
+        desk: Desk("anna".into()),
+        request: None,
+        created_at: utc("2027-06-30T12:00:00Z"),
+        changed_at: utc("2027-06-30T12:00:00Z"),
+    }
+}
+
+fn stock_hold() -> StockHold {
+    StockHold {
+        id: StockHoldId(5),
+        group: None,
+        item: ItemId(2),
+        item_name: "Breakfast".into(),
+        quantity: 3,
+        state: ClaimState::Confirmed,
+        guest: "Okafor".into(),
+        note: "early".into(),
+        expires_at: None,
+        version: Version(2),
+        desk: Desk("anna".into()),
+        request: None,
+        created_at: utc("2027-06-30T12:00:00Z"),
+        changed_at: utc("2027-06-30T12:00:00Z"),
+    }
+}
+
+fn parsed(output: &Output) -> Value {
+    serde_json::from_str(&output.json).unwrap()
+}
+
+#[test]
+fn a_held_claim_has_the_agreed_shape_with_the_sites_offset() {
+    let site = site();
+    let view = View {
+        site: &site,
+        now: utc("2027-06-30T12:00:00Z"),
+        repeated: false,
+    };
+    let output = view.slot(&slot_hold());
+    assert_eq!(
+        output.json,
+        concat!(
+            r#"{"hold_id":17,"group_id":null,"site":"Riverside House","room":"Blue room","#,
+            r#""from":"2027-07-01T10:00:00+01:00","to":"2027-07-01T11:30:00+01:00","nights":null,"#,
+            r#""purpose":"guest","state":"held","guest":"Müller \u001b[2J","note":"","party":8,"#,
+            r#""expires_at":"2027-06-30T13:10:00+01:00","seconds_left":600,"version":1,"#,
+            r#""desk":"anna","request_id":null,"repeated":false}"#
+        )
+    );
+    assert!(output.text.starts_with(
+        "Hold 17 on Blue room is held until 13:10:00 (10 minutes left): 10:00–11:30 on Thu 1 Jul 2027."
+    ));
+}
+
+#[test]
+fn r26_text_is_harmless_and_json_is_exact() {
+    let site = site();
+    let view = View {
+        site: &site,
+        now: utc("2027-06-30T12:00:00Z"),
+        repeated: true,
+    };
+    for output in [view.slot(&slot_hold()), view.slots(&[slot_hold()])] {
+        assert!(!output.text.contains('\u{1b}'), "{}", output.text);
+        assert!(output.text.contains("␛[2J"), "{}", output.text);
+    }
+    assert_eq!(
+        parsed(&view.slot(&slot_hold()))["guest"],
+        "Müller \u{1b}[2J"
+    );
+    assert_eq!(parsed(&view.slot(&slot_hold()))["repeated"], true);
+}
+
+#[test]
+fn a_claim_that_is_not_held_has_no_deadline() {
+    let site = site();
+    let view = View {
+        site: &site,
+        now: utc("2027-06-30T12:20:00Z"),
+        repeated: false,
+    };
+    let expired = SlotHold {
+        state: ClaimState::Expired,
+        ..slot_hold()
+    };
+    let json = parsed(&view.slots(&[expired]));
+    assert_eq!(json[0]["expires_at"], Value::Null);
+    assert_eq!(json[0]["seconds_left"], Value::Null);
+    assert_eq!(
+        parsed(&view.stock(&stock_hold())),
+        json!({
+            "hold_id": 5, "group_id": null, "site": "Riverside House", "item": "Breakfast", "quantity": 3,
+            "purpose": "guest", "state": "confirmed", "guest": "Okafor", "note": "early", "party": null,
+            "expires_at": null, "seconds_left": null, "version": 2, "desk": "anna", "request_id": null,
+            "repeated": false,
+        })
+    );
+}
+
+#[test]
+fn r11_a_hold_that_is_due_says_so() {
+    let site = site();
+    let view = View {
+        site: &site,
+        now: utc("2027-06-30T12:10:00Z"),
+        repeated: false,
+    };
+    let output = view.slot(&slot_hold());
+    assert_eq!(parsed(&output)["seconds_left"], 0);
+    assert!(output.text.contains("is expiring"), "{}", output.text);
+}
+
+#[test]
+fn rooms_items_and_sites_have_the_agreed_shapes() {
+    let room = Room {
+        id: RoomId(1),
+        name: "Blue room".into(),
+        capacity: 8,
+        booked_by: BookedBy::Hour,
+        night_times: NightTimes::default(),
+        turnaround: TimeDelta::minutes(15),
+        features: vec!["screen".into()],
+        retired_at: None,
+    };
+    assert_eq!(
+        rooms(&[room]).json,
+        r#"[{"room_id":1,"room":"Blue room","capacity":8,"booked_by":"hour","turnaround":"15m","features":["screen"],"retired":false}]"#
+    );
+    let item = Item {
+        id: ItemId(1),
+        name: "Breakfast".into(),
+        total: 10,
+        available: 7,
+        held: 2,
+        sold: 1,
+        retired_at: None,
+    };
+    assert_eq!(
+        items(&[item]).json,
+        r#"[{"item_id":1,"item":"Breakfast","total":10,"available":7,"held":2,"sold":1}]"#
+    );
+    assert_eq!(
+        parsed(&sites(&[site()])),
+        json!([{
+            "site_id": 1, "site": "Riverside House", "time_zone": "Europe/London", "default_hold": "10m",
+            "longest_hold": "1d", "renewals": 3, "horizon": "730d", "default": true,
+        }])
+    );
+    assert_eq!(rooms(&[]).json, "[]");
+}
+
+#[test]
+fn a_refusal_has_the_agreed_shape_with_the_sites_offset() {
+    let refusal = Refusal::SlotTaken(Box::new(SlotTaken {
+        room_id: RoomId(1),
+        room: "Blue room".into(),
+        hold_id: Some(SlotHoldId(17)),
+        period: Some(slot_hold().period),
+        occupied_until: Some(utc("2027-07-01T10:45:00Z")),
+        state: Some(ClaimState::Held),
+        purpose: Some(Purpose::Guest),
+        // A guest may be called what an instant looks like.
+        guest: Some("2027-07-01T10:45:00Z".into()),
+        desk: Some("anna".into()),
+        expires_at: Some(utc("2027-06-30T12:10:00Z")),
+    }));
+    let json: Value = serde_json::from_str(&refusal_json(&refusal, &site().calendar)).unwrap();
+    assert_eq!(json["refusal"], "slot_taken");
+    assert_eq!(json["retryable"], false);
+    assert!(
+        json["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("Blue room is taken by")
+    );
+    assert_eq!(
+        json["details"],
+        json!({
+            "room_id": 1, "room": "Blue room", "hold_id": 17, "from": "2027-07-01T10:00:00+01:00",
+            "to": "2027-07-01T11:30:00+01:00", "occupied_until": "2027-07-01T11:45:00+01:00", "state": "held",
+            "purpose": "guest", "guest": "2027-07-01T10:45:00Z", "desk": "anna",
+            "expires_at": "2027-06-30T13:10:00+01:00",
+        })
+    );
+    let busy: Value =
+        serde_json::from_str(&refusal_json(&Refusal::Busy {}, &site().calendar)).unwrap();
+    assert_eq!(
+        (&busy["retryable"], &busy["details"]),
+        (&json!(true), &json!({}))
+    );
+}
+
+#[test]
+fn an_event_says_who_what_when_and_why() {
+    let event = Event {
+        id: 3,
+        at: utc("2027-06-30T12:00:00Z"),
+        kind: EventKind::Cancelled,
+        subject: Subject::SlotHold(SlotHoldId(17), RoomId(1)),
+        subject_name: "Blue room".into(),
+        guest: "Müller".into(),
+        quantity: None,
+        from: Some(ClaimState::Held),
+        to: Some(ClaimState::Cancelled),
+        desk: Desk("anna".into()),
+        reason: "guest called".into(),
+        request: None,
+    };
+    let output = events(&[event], &site().calendar);
+    assert_eq!(
+        parsed(&output),
+        json!([{
+            "event_id": 3, "at": "2027-06-30T13:00:00+01:00", "event": "cancelled", "hold_id": 17,
+            "room": "Blue room", "item": null, "quantity": null, "guest": "Müller", "from": "held",
+            "to": "cancelled", "desk": "anna", "reason": "guest called", "request_id": null,
+        }])
+    );
+    assert!(output.text.ends_with(
+        "2027-06-30 13:00:00  cancelled  Blue room, hold 17            Müller  anna  guest called"
+    ));
+}
+
+#[test]
+fn columns_line_up_whatever_the_script() {
+    let rows = [
+        ["김철수".to_owned(), "a".to_owned()],
+        ["é".to_owned(), "b".to_owned()],
+    ];
+    assert_eq!(
+        table(["NAME", "X"], rows),
+        "NAME    X\n김철수  a\né       b"
+    );
+}

@@ -1,0 +1,217 @@
+//! Fills a fresh database of Keyrack's own with a house that looks alive, through the commands that everybody uses.
+//!
+//! Every request of it has an id of its own that never changes (R21), so that two consoles that start at once, or one
+//! that is killed halfway, leave one set of samples and not two.
+
+use chrono::{Days, NaiveDate, TimeDelta};
+use color_eyre::eyre::{Report, WrapErr};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::domain::local_time::period_for;
+use crate::domain::{
+    Answer, BookedBy, Command, Desk, Done, HouseFile, Refusal, Request, RequestId, Room,
+    SiteCalendar, duration,
+};
+use crate::store::{House, Store};
+
+use super::failure::Failure;
+
+const HOUSE: &str = include_str!("../../assets/sample-house.toml");
+const DAY: &str = include_str!("../../assets/sample-day.toml");
+
+/// The last four digits of a sample request's id count the requests.
+const FIRST_REQUEST: u128 = 0x6b65_7972_6163_4b73_a3d1_7065_0000_0000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SampleDay {
+    booking: Vec<Booking>,
+    sale: Vec<Sale>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Booking {
+    room: String,
+    /// Counted from the day on which the samples are loaded.
+    day: u64,
+    /// Times for a room by the hour; a `to` that is not after `from` is on the next day.
+    from: Option<String>,
+    to: Option<String>,
+    /// For a room by the night.
+    nights: Option<u64>,
+    #[serde(default)]
+    guest: String,
+    #[serde(default)]
+    note: String,
+    party: Option<i32>,
+    #[serde(flatten)]
+    state: State,
+    desk: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sale {
+    item: String,
+    quantity: i32,
+    guest: String,
+    #[serde(flatten)]
+    state: State,
+    desk: String,
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum State {
+    Confirmed,
+    /// For how long.
+    Held { ttl: String },
+    /// A block of the house itself; the note says why.
+    Block,
+}
+
+/// Makes the sample house and what is booked in it.
+pub async fn load(store: &Store) -> Result<(), Failure> {
+    let mut requests = Requests(0);
+    let desk = Desk("sample".to_owned());
+    let file = HouseFile::parse(HOUSE).map_err(Report::from)?;
+    let applied = store.apply_house(requests.next(), &desk, &file).await?;
+    let (site, _) = applied
+        .map_err(|refusal| Failure::refused(refusal, &SiteCalendar::new(file.site.time_zone)))?;
+    let house = store.house(site);
+    let today = house.site().calendar.date(house.now().await?);
+    fill(&house, today, &mut requests).await
+}
+
+/// Counted whether or not they are sent, so that each sample has the same id on every try.
+struct Requests(u128);
+
+impl Requests {
+    fn next(&mut self) -> RequestId {
+        self.0 += 1;
+        RequestId(Uuid::from_u128(FIRST_REQUEST + self.0))
+    }
+}
+
+async fn fill(house: &House, today: NaiveDate, requests: &mut Requests) -> Result<(), Failure> {
+    let day: SampleDay = toml::from_str(DAY).wrap_err("assets/sample-day.toml")?;
+    let rooms = house.rooms().await?;
+    let items = house.items().await?;
+    for booking in &day.booking {
+        let ids = (requests.next(), requests.next());
+        let room = rooms.iter().find(|room| room.name == booking.room);
+        if let Some(command) = room.and_then(|room| {
+            booking.command(room, today, &house.site().calendar)
+        }) {
+            place(house, &booking.desk, ids, command, &booking.state).await?;
+        }
+    }
+    for sale in &day.sale {
+        let ids = (requests.next(), requests.next());
+        if let Some(item) = items.iter().find(|item| item.name == sale.item) {
+            let command = Command::HoldStock {
+                item: item.id,
+                quantity: sale.quantity,
+                ttl: sale.state.ttl(),
+                guest: sale.guest.clone(),
+                note: String::new(),
+            };
+            place(house, &sale.desk, ids, command, &sale.state).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Booking {
+    /// None on a day on which the clocks skip or repeat one of its times.
+    fn command(&self, room: &Room, today: NaiveDate, calendar: &SiteCalendar) -> Option<Command> {
+        let date = today.checked_add_days(Days::new(self.day))?;
+        let (from, to) = match (room.booked_by, &self.from, &self.to) {
+            (BookedBy::Night, ..) => {
+                let departure = date.checked_add_days(Days::new(self.nights?))?;
+                (date.to_string(), departure.to_string())
+            }
+            (BookedBy::Hour, Some(from), Some(to)) => {
+                let end = if to > from { date } else { date.succ_opt()? };
+                (format!("{date}T{from}"), format!("{end}T{to}"))
+            }
+            (BookedBy::Hour, ..) => return None,
+        };
+        let period = period_for(room, &from, &to, calendar).ok()?;
+        Some(match self.state {
+            State::Block => Command::BlockSlot {
+                room: room.id,
+                period,
+                reason: self.note.clone(),
+            },
+            State::Confirmed | State::Held { .. } => Command::HoldSlot {
+                room: room.id,
+                period,
+                ttl: self.state.ttl(),
+                guest: self.guest.clone(),
+                note: self.note.clone(),
+                party: self.party,
+            },
+        })
+    }
+}
+
+impl State {
+    fn ttl(&self) -> Option<TimeDelta> {
+        match self {
+            Self::Held { ttl } => duration::parse(ttl).ok(),
+            Self::Confirmed | Self::Block => None,
+        }
+    }
+}
+
+/// Holds, and confirms what is to be confirmed. What is over by now is left out.
+async fn place(
+    house: &House,
+    desk: &str,
+    (hold, confirm): (RequestId, RequestId),
+    command: Command,
+    state: &State,
+) -> Result<(), Failure> {
+    let desk = Desk(desk.to_owned());
+    let request = Request {
+        id: hold,
+        desk: desk.clone(),
+        command,
+    };
+    let answer = house.execute(request).await?;
+    if let Err(refusal) = &answer.outcome {
+        if !matches!(refusal, Refusal::InThePast { .. }) {
+            tracing::warn!(code = refusal.code(), request = %hold, "a sample was refused");
+        }
+        return Ok(());
+    }
+    if let (State::Confirmed, Some(command)) = (state, confirmation(&answer)) {
+        let request = Request {
+            id: confirm,
+            desk,
+            command,
+        };
+        house.execute(request).await?;
+    }
+    Ok(())
+}
+
+fn confirmation(answer: &Answer) -> Option<Command> {
+    match answer.outcome.as_ref().ok()? {
+        Done::Slot(hold) => Some(Command::ConfirmSlot {
+            hold: hold.id,
+            expect_version: None,
+        }),
+        Done::Stock(hold) => Some(Command::ConfirmStock {
+            hold: hold.id,
+            expect_version: None,
+        }),
+        Done::Item(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

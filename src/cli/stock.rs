@@ -1,0 +1,248 @@
+//! `keyrack stock`: items that are used up when sold, and the claims on them.
+
+use chrono::TimeDelta;
+use clap::Subcommand;
+
+use crate::domain::{self, ClaimState, Item, NewItem, Refusal, StockHoldId, duration};
+use crate::store::{House, ItemAnswer, StockFilter};
+
+use super::connect::Session;
+use super::failure::Failure;
+use super::output::{self, Output, View};
+use super::{ClaimArguments, RequestArgument, execute};
+
+/// What to do with stock. ITEM is a name, or #12 for an id.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Add an item
+    Add {
+        /// Its name
+        name: String,
+        /// How many there are
+        #[arg(allow_negative_numbers = true)]
+        quantity: i64,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// List the items
+    List,
+    /// New units have come
+    Receive {
+        /// A name, or #12
+        item: String,
+        /// How many
+        #[arg(allow_negative_numbers = true)]
+        quantity: i64,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// The count was wrong: correct it up or down
+    Adjust {
+        /// A name, or #12
+        item: String,
+        /// The difference, like 3 or -2
+        #[arg(allow_negative_numbers = true)]
+        change: i64,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// Take no new claims on an item; those that it has stay
+    Retire {
+        /// A name, or #12
+        item: String,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// Hold a quantity of an item until a deadline
+    Hold {
+        /// A name, or #12
+        item: String,
+        /// How many
+        #[arg(allow_negative_numbers = true)]
+        quantity: i64,
+        /// How long to hold, like 10m; without it, as long as the house usually does
+        #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+        ttl: Option<TimeDelta>,
+        /// Who gets them
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        guest: String,
+        /// What else to know
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        note: String,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// Sell what is held; a sale is final
+    Confirm {
+        #[command(flatten)]
+        claim: ClaimArguments,
+    },
+    /// Give held units back
+    Cancel {
+        #[command(flatten)]
+        claim: ClaimArguments,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        reason: String,
+    },
+    /// Show one claim
+    Show {
+        /// Its number
+        hold: i64,
+    },
+    /// List claims
+    Holds {
+        /// Only on this item: a name, or #12
+        #[arg(long)]
+        item: Option<String>,
+        /// Only in this state: held, confirmed, cancelled or expired
+        #[arg(long)]
+        state: Option<ClaimState>,
+        /// Only where the guest's name contains this
+        #[arg(long, value_name = "TEXT")]
+        guest: Option<String>,
+    },
+}
+
+impl Command {
+    /// Does it.
+    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+        let house = session.house().await?;
+        let (id, command) = match self {
+            Self::List => return Ok(output::items(&house.items().await?)),
+            Self::Show { hold } => return show(&house, StockHoldId(hold)).await,
+            Self::Holds { item, state, guest } => {
+                let item = match item {
+                    Some(name) => Some(named(&house, &name).await?.id),
+                    None => None,
+                };
+                return holds(&house, StockFilter { item, state, guest }).await;
+            }
+            Self::Add {
+                name,
+                quantity,
+                request,
+            } => {
+                let quantity = countable(&house, quantity)?;
+                let item = NewItem { name, quantity };
+                let answer = house.add_item(request.id(), session.desk(), item).await?;
+                return show_item(&house, answer);
+            }
+            Self::Retire { item, request } => {
+                let item = named(&house, &item).await?;
+                let answer = house
+                    .retire_item(request.id(), session.desk(), item.id)
+                    .await?;
+                return show_item(&house, answer);
+            }
+            Self::Receive {
+                item,
+                quantity,
+                reason,
+                request,
+            } => {
+                let command = domain::Command::ReceiveStock {
+                    item: named(&house, &item).await?.id,
+                    quantity: countable(&house, quantity)?,
+                    reason,
+                };
+                (request.id(), command)
+            }
+            Self::Adjust {
+                item,
+                change,
+                reason,
+                request,
+            } => {
+                let command = domain::Command::AdjustStock {
+                    item: named(&house, &item).await?.id,
+                    change: countable(&house, change)?,
+                    reason,
+                };
+                (request.id(), command)
+            }
+            Self::Hold {
+                item,
+                quantity,
+                ttl,
+                guest,
+                note,
+                request,
+            } => {
+                let command = domain::Command::HoldStock {
+                    item: named(&house, &item).await?.id,
+                    quantity: countable(&house, quantity)?,
+                    ttl,
+                    guest,
+                    note,
+                };
+                (request.id(), command)
+            }
+            Self::Confirm { claim } => {
+                let command = domain::Command::ConfirmStock {
+                    hold: StockHoldId(claim.hold),
+                    expect_version: claim.expect_version(),
+                };
+                (claim.request.id(), command)
+            }
+            Self::Cancel { claim, reason } => {
+                let command = domain::Command::CancelStock {
+                    hold: StockHoldId(claim.hold),
+                    expect_version: claim.expect_version(),
+                    reason,
+                };
+                (claim.request.id(), command)
+            }
+        };
+        execute(&house, session.request(id, command)).await
+    }
+}
+
+/// A quantity that the house can count; what is no quantity for other reasons the database refuses.
+fn countable(house: &House, quantity: i64) -> Result<i32, Failure> {
+    i32::try_from(quantity).map_err(|_| {
+        Failure::refused(Refusal::QuantityInvalid { quantity }, &house.site().calendar)
+    })
+}
+
+async fn named(house: &House, name: &str) -> Result<Item, Failure> {
+    house
+        .item_named(name)
+        .await?
+        .map_err(|refusal| Failure::refused(refusal, &house.site().calendar))
+}
+
+fn show_item(house: &House, answer: ItemAnswer) -> Result<Output, Failure> {
+    match answer.outcome {
+        Ok(item) => Ok(output::item(&item)),
+        Err(refusal) => Err(Failure::refused(refusal, &house.site().calendar)),
+    }
+}
+
+async fn show(house: &House, hold: StockHoldId) -> Result<Output, Failure> {
+    let found = house.stock_hold(hold).await?.ok_or_else(|| {
+        Failure::refused(Refusal::NoSuchHold { hold_id: hold.0 }, &house.site().calendar)
+    })?;
+    let view = View {
+        site: house.site(),
+        now: house.now().await?,
+        repeated: false,
+    };
+    Ok(view.stock(&found))
+}
+
+async fn holds(house: &House, filter: StockFilter) -> Result<Output, Failure> {
+    let holds = house.stock_holds(filter).await?;
+    let view = View {
+        site: house.site(),
+        now: house.now().await?,
+        repeated: false,
+    };
+    Ok(view.stocks(&holds))
+}

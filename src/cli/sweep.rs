@@ -1,0 +1,100 @@
+//! `keyrack sweep`: writes `expired` over holds that are due (R11), once, or every second until it is stopped.
+
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::store::{House, StoreError};
+
+use super::connect::Session;
+use super::failure::Failure;
+use super::output::Output;
+
+/// How often to look.
+#[derive(Debug, Args)]
+pub struct Command {
+    /// Sweep once and end; without it, every second until stopped
+    #[arg(long)]
+    once: bool,
+}
+
+#[derive(Serialize)]
+struct SweepJson {
+    expired: i64,
+}
+
+const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_WHILE_AWAY: Duration = Duration::from_secs(5);
+
+impl Command {
+    /// Sweeps, and says how many holds expired in all.
+    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+        let house = session.house().await?;
+        let expired = if self.once {
+            house.sweep_once().await?.expired
+        } else {
+            until_stopped(&house).await?
+        };
+        let text = match expired {
+            0 => "Nothing was due.".to_owned(),
+            1 => "1 hold expired.".to_owned(),
+            _ => format!("{expired} holds expired."),
+        };
+        Ok(Output::new(text, &SweepJson { expired }))
+    }
+}
+
+async fn until_stopped(house: &House) -> Result<i64, Failure> {
+    let mut stop = Stop::new()?;
+    let mut expired = 0;
+    let mut away = false;
+    loop {
+        // Not inside the select: a sweep is a write, and nobody may drop it halfway.
+        let pause = match house.sweep_once().await {
+            Ok(sweep) => {
+                expired += sweep.expired;
+                away = false;
+                PAUSE
+            }
+            Err(error @ StoreError::OutOfReach { .. }) => {
+                if !away {
+                    eprintln!("{error}");
+                }
+                away = true;
+                PAUSE_WHILE_AWAY
+            }
+            Err(error) => return Err(error.into()),
+        };
+        tokio::select! {
+            () = stop.wait() => return Ok(expired),
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Ctrl-C or, where there is one, SIGTERM.
+struct Stop {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            #[cfg(unix)]
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+                .map_err(color_eyre::eyre::Report::from)?,
+        })
+    }
+
+    async fn wait(&mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = self.terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
