@@ -64,7 +64,8 @@ impl Session {
         let (options, server) = match global.database_url() {
             Some(url) => (connect_options(url)?, None),
             None => {
-                let server = postgres::join(&settings(global), &mut |step| steps.tell(&step)).await?;
+                let server =
+                    postgres::join(&settings(global), &mut |step| steps.tell(&step)).await?;
                 (server.connect_options(), Some(Arc::new(server)))
             }
         };
@@ -153,8 +154,12 @@ fn connect_options(url: &str) -> Result<PgConnectOptions, Failure> {
 async fn set_up_on_a_yes(store: &Store, json: bool) -> Result<(), Failure> {
     let question = match store.schema_state().await? {
         SchemaState::Absent => "This database is not set up for Keyrack yet. Set it up now?",
-        SchemaState::Older => "This database was set up by an older Keyrack. Bring it up to date now?",
-        SchemaState::Current | SchemaState::Newer { .. } => return Ok(store.check_schema().await?),
+        SchemaState::Older => {
+            "This database was set up by an older Keyrack. Bring it up to date now?"
+        }
+        SchemaState::Current | SchemaState::Newer { .. } => {
+            return Ok(store.check_schema().await?);
+        }
     };
     if !json && ask(question) {
         store.migrate().await?;

@@ -77,7 +77,11 @@ impl Command {
 }
 
 fn steps(global: &Global) -> Steps {
-    if global.json { Steps::Silent } else { Steps::Slow }
+    if global.json {
+        Steps::Silent
+    } else {
+        Steps::Slow
+    }
 }
 
 /// These are about Keyrack's own server, and a URL names another.
@@ -154,10 +158,15 @@ async fn status(global: &Global) -> Result<Output, Failure> {
     };
     let status = postgres::status(&settings(global)).await?;
     let text = match &status {
-        Status::Absent => "Keyrack has no database of its own yet; the first start makes one.".to_owned(),
+        Status::Absent => {
+            "Keyrack has no database of its own yet; the first start makes one.".to_owned()
+        }
         Status::Stopped { data_dir } => {
             json.data_dir = Some(data_dir.display().to_string());
-            format!("Keyrack's own server is not running. Its data are in {}.", data_dir.display())
+            format!(
+                "Keyrack's own server is not running. Its data are in {}.",
+                data_dir.display()
+            )
         }
         Status::Running {
             data_dir,
@@ -181,7 +190,9 @@ async fn status(global: &Global) -> Result<Output, Failure> {
             };
             format!(
                 "Keyrack's own PostgreSQL {major_version} is running{}. {stays}\n  data  {}\n  url   {url}",
-                process_id.map(|id| format!(" (process {id})")).unwrap_or_default(),
+                process_id
+                    .map(|id| format!(" (process {id})"))
+                    .unwrap_or_default(),
                 data_dir.display()
             )
         }
@@ -194,8 +205,14 @@ async fn status_of_named(global: &Global, url: &str) -> Result<Output, Failure> 
     let schema = session.store().schema_state().await?;
     session.close().await;
     let (word, sentence) = match schema {
-        SchemaState::Absent => ("absent", "It is not set up for Keyrack; `keyrack db migrate` does that."),
-        SchemaState::Older => ("older", "An older Keyrack set it up; `keyrack db migrate` brings it up to date."),
+        SchemaState::Absent => (
+            "absent",
+            "It is not set up for Keyrack; `keyrack db migrate` does that.",
+        ),
+        SchemaState::Older => (
+            "older",
+            "An older Keyrack set it up; `keyrack db migrate` brings it up to date.",
+        ),
         SchemaState::Current => ("current", "It is set up for this Keyrack."),
         SchemaState::Newer { .. } => ("newer", "A newer Keyrack set it up; update this program."),
     };
@@ -211,7 +228,10 @@ async fn status_of_named(global: &Global, url: &str) -> Result<Output, Failure> 
         in_use: None,
         schema: Some(word),
     };
-    Ok(Output::new(format!("The database answers. {sentence}"), &json))
+    Ok(Output::new(
+        format!("The database answers. {sentence}"),
+        &json,
+    ))
 }
 
 async fn migrate(global: &Global) -> Result<Output, Failure> {
@@ -224,15 +244,20 @@ async fn migrate(global: &Global) -> Result<Output, Failure> {
         schema: &'static str,
     }
     let json = MigrateJson { schema: "current" };
-    Ok(Output::new("The database is set up for this Keyrack.", &json))
+    Ok(Output::new(
+        "The database is set up for this Keyrack.",
+        &json,
+    ))
 }
 
 async fn reset(global: &Global, yes: bool) -> Result<Output, Failure> {
     only_own(global, "removes")?;
-    let question = "This removes Keyrack's own database and everything booked in it, for good. Go on?";
+    let question =
+        "This removes Keyrack's own database and everything booked in it, for good. Go on?";
     if !yes && (global.json || !ask(question)) {
         return Err(Failure::Usage(
-            "Nothing was removed. To remove Keyrack's own database without being asked, add --yes.".into(),
+            "Nothing was removed. To remove Keyrack's own database without being asked, add --yes."
+                .into(),
         ));
     }
     postgres::destroy(&settings(global))
@@ -309,12 +334,24 @@ mod tests {
                 "postgres://anna@db.example/house?sslmode=require",
                 Some("s@cret"),
             ),
-            ("postgres://anna@db.example/house", "postgres://anna@db.example/house", None),
-            ("postgres:///house?host=/tmp", "postgres:///house?host=/tmp", None),
+            (
+                "postgres://anna@db.example/house",
+                "postgres://anna@db.example/house",
+                None,
+            ),
+            (
+                "postgres:///house?host=/tmp",
+                "postgres:///house?host=/tmp",
+                None,
+            ),
             ("nonsense", "nonsense", None),
         ];
         for (url, without, password) in cases {
-            assert_eq!(split_password(url), (without.to_owned(), password.map(str::to_owned)), "{url}");
+            assert_eq!(
+                split_password(url),
+                (without.to_owned(), password.map(str::to_owned)),
+                "{url}"
+            );
         }
     }
 }

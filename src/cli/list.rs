@@ -99,7 +99,10 @@ fn show(picture: &Picture, days: &[(NaiveDate, Period)]) -> Output {
         text.push_str(&format!("\n\n{}", date.format("%A %-d %B %Y")));
         let length = day.length();
         if length != chrono::TimeDelta::hours(24) {
-            text.push_str(&format!(" ({} long: the clocks change)", duration::spoken(length)));
+            text.push_str(&format!(
+                " ({} long: the clocks change)",
+                duration::spoken(length)
+            ));
         }
         text.push('\n');
         text.push_str(&day_text(picture, &view, *date, *day));
@@ -122,7 +125,9 @@ fn show(picture: &Picture, days: &[(NaiveDate, Period)]) -> Output {
                     .iter()
                     .map(|room| RoomJson {
                         room: &room.name,
-                        claims: claims(picture, room, *day).map(|claim| view.slot_json(claim)).collect(),
+                        claims: claims(picture, room, *day)
+                            .map(|claim| view.slot_json(claim))
+                            .collect(),
                     })
                     .collect(),
             })

@@ -13,6 +13,10 @@ pub fn to_file() {
     let directory = directories
         .state_dir()
         .unwrap_or_else(|| directories.data_local_dir());
+    // The appender says aloud what goes wrong when it looks for old files, so the directory is made before.
+    if std::fs::create_dir_all(directory).is_err() {
+        return;
+    }
     let Ok(file) = Builder::new()
         .rotation(Rotation::DAILY)
         .filename_prefix("keyrack")

@@ -40,7 +40,12 @@ use output::{Output, View};
 ///
 /// Exit codes: 0 done, 1 a fault or a failed check, 2 usage, 3 refused by the house rules, 4 database out of reach.
 #[derive(Debug, Parser)]
-#[command(name = "keyrack", version, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    name = "keyrack",
+    version,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
 pub struct Cli {
     #[command(flatten)]
     global: Global,
@@ -52,13 +57,29 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 struct Global {
     /// The database to use, like postgres://user@host/database?sslmode=require; without it, Keyrack's own
-    #[arg(long, global = true, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        env = "DATABASE_URL",
+        value_name = "URL",
+        hide_env_values = true
+    )]
     database_url: Option<String>,
     /// Where Keyrack's own PostgreSQL keeps its data
-    #[arg(long, global = true, env = "KEYRACK_DATA_DIR", value_name = "DIRECTORY")]
+    #[arg(
+        long,
+        global = true,
+        env = "KEYRACK_DATA_DIR",
+        value_name = "DIRECTORY"
+    )]
     data_dir: Option<PathBuf>,
     /// The directory with the PostgreSQL programs to run; without it, the newest on this machine
-    #[arg(long, global = true, env = "KEYRACK_POSTGRES_BIN", value_name = "DIRECTORY")]
+    #[arg(
+        long,
+        global = true,
+        env = "KEYRACK_POSTGRES_BIN",
+        value_name = "DIRECTORY"
+    )]
     postgres_bin: Option<PathBuf>,
     /// The house; may be left out where there is one, or a default
     #[arg(long, global = true, env = "KEYRACK_SITE", value_name = "NAME")]
@@ -153,7 +174,7 @@ impl ClaimArguments {
 /// Does what the arguments say, prints the result, and says how it went.
 pub async fn run(cli: Cli) -> ExitCode {
     let json = cli.global.json;
-    let _log = log::to_file();
+    log::to_file();
     match dispatch(cli).await {
         Ok(output) => {
             print(if json { &output.json } else { &output.text });
@@ -184,7 +205,11 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
         Command::Db(command) => return command.run(&global).await,
         command => command,
     };
-    let steps = if global.json { Steps::Silent } else { Steps::Slow };
+    let steps = if global.json {
+        Steps::Silent
+    } else {
+        Steps::Slow
+    };
     let session = Session::open(&global, steps).await?;
     let result = match command {
         Command::Site(command) => command.run(&session).await,

@@ -58,10 +58,20 @@ pub enum Command {
         #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
         ttl: Option<TimeDelta>,
         /// Who comes
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         guest: String,
         /// What else to know
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         note: String,
         /// How many people
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -93,7 +103,12 @@ pub enum Command {
         #[command(flatten)]
         claim: ClaimArguments,
         /// Why
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         reason: String,
     },
     /// Change who comes, what to know, or how many people; what is not named stays
@@ -169,7 +184,7 @@ impl Command {
                     turnaround,
                     features,
                 };
-                let answer = house.add_room(request.id(), session.desk(), room).await?;
+                let answer = house.add_room(request.id(), session.desk(), &room).await?;
                 return show_room(&house, answer, "there");
             }
             Self::Retire { room, request } => {
@@ -273,7 +288,10 @@ fn show_room(house: &House, answer: RoomAnswer, done: &str) -> Result<Output, Fa
 
 async fn show(house: &House, hold: SlotHoldId) -> Result<Output, Failure> {
     let found = house.slot_hold(hold).await?.ok_or_else(|| {
-        Failure::refused(Refusal::NoSuchHold { hold_id: hold.0 }, &house.site().calendar)
+        Failure::refused(
+            Refusal::NoSuchHold { hold_id: hold.0 },
+            &house.site().calendar,
+        )
     })?;
     let view = View {
         site: house.site(),
@@ -311,7 +329,7 @@ async fn filter(
 }
 
 async fn holds(house: &House, filter: SlotFilter) -> Result<Output, Failure> {
-    let holds = house.slot_holds(filter).await?;
+    let holds = house.slot_holds(&filter).await?;
     let view = View {
         site: house.site(),
         now: house.now().await?,

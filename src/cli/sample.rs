@@ -46,8 +46,9 @@ struct Booking {
     #[serde(default)]
     note: String,
     party: Option<i32>,
-    #[serde(flatten)]
     state: State,
+    /// How long a hold lasts.
+    ttl: Option<String>,
     desk: String,
 }
 
@@ -57,17 +58,17 @@ struct Sale {
     item: String,
     quantity: i32,
     guest: String,
-    #[serde(flatten)]
     state: State,
+    /// How long a hold lasts.
+    ttl: Option<String>,
     desk: String,
 }
 
-#[derive(Deserialize, Clone)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
 enum State {
     Confirmed,
-    /// For how long.
-    Held { ttl: String },
+    Held,
     /// A block of the house itself; the note says why.
     Block,
 }
@@ -77,12 +78,13 @@ pub async fn load(store: &Store) -> Result<(), Failure> {
     let mut requests = Requests(0);
     let desk = Desk("sample".to_owned());
     let file = HouseFile::parse(HOUSE).map_err(Report::from)?;
+    let day: SampleDay = toml::from_str(DAY).wrap_err("assets/sample-day.toml")?;
     let applied = store.apply_house(requests.next(), &desk, &file).await?;
     let (site, _) = applied
         .map_err(|refusal| Failure::refused(refusal, &SiteCalendar::new(file.site.time_zone)))?;
     let house = store.house(site);
     let today = house.site().calendar.date(house.now().await?);
-    fill(&house, today, &mut requests).await
+    fill(&house, &day, today, &mut requests).await
 }
 
 /// Counted whether or not they are sent, so that each sample has the same id on every try.
@@ -95,17 +97,21 @@ impl Requests {
     }
 }
 
-async fn fill(house: &House, today: NaiveDate, requests: &mut Requests) -> Result<(), Failure> {
-    let day: SampleDay = toml::from_str(DAY).wrap_err("assets/sample-day.toml")?;
+async fn fill(
+    house: &House,
+    day: &SampleDay,
+    today: NaiveDate,
+    requests: &mut Requests,
+) -> Result<(), Failure> {
     let rooms = house.rooms().await?;
     let items = house.items().await?;
     for booking in &day.booking {
         let ids = (requests.next(), requests.next());
         let room = rooms.iter().find(|room| room.name == booking.room);
-        if let Some(command) = room.and_then(|room| {
-            booking.command(room, today, &house.site().calendar)
-        }) {
-            place(house, &booking.desk, ids, command, &booking.state).await?;
+        if let Some(command) =
+            room.and_then(|room| booking.command(room, today, &house.site().calendar))
+        {
+            place(house, &booking.desk, ids, command, booking.state).await?;
         }
     }
     for sale in &day.sale {
@@ -114,11 +120,11 @@ async fn fill(house: &House, today: NaiveDate, requests: &mut Requests) -> Resul
             let command = Command::HoldStock {
                 item: item.id,
                 quantity: sale.quantity,
-                ttl: sale.state.ttl(),
+                ttl: length(&sale.ttl),
                 guest: sale.guest.clone(),
                 note: String::new(),
             };
-            place(house, &sale.desk, ids, command, &sale.state).await?;
+            place(house, &sale.desk, ids, command, sale.state).await?;
         }
     }
     Ok(())
@@ -146,10 +152,10 @@ impl Booking {
                 period,
                 reason: self.note.clone(),
             },
-            State::Confirmed | State::Held { .. } => Command::HoldSlot {
+            State::Confirmed | State::Held => Command::HoldSlot {
                 room: room.id,
                 period,
-                ttl: self.state.ttl(),
+                ttl: length(&self.ttl),
                 guest: self.guest.clone(),
                 note: self.note.clone(),
                 party: self.party,
@@ -158,13 +164,8 @@ impl Booking {
     }
 }
 
-impl State {
-    fn ttl(&self) -> Option<TimeDelta> {
-        match self {
-            Self::Held { ttl } => duration::parse(ttl).ok(),
-            Self::Confirmed | Self::Block => None,
-        }
-    }
+fn length(ttl: &Option<String>) -> Option<TimeDelta> {
+    ttl.as_deref().and_then(|ttl| duration::parse(ttl).ok())
 }
 
 /// Holds, and confirms what is to be confirmed. What is over by now is left out.
@@ -173,7 +174,7 @@ async fn place(
     desk: &str,
     (hold, confirm): (RequestId, RequestId),
     command: Command,
-    state: &State,
+    state: State,
 ) -> Result<(), Failure> {
     let desk = Desk(desk.to_owned());
     let request = Request {

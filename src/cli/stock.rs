@@ -70,10 +70,20 @@ pub enum Command {
         #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
         ttl: Option<TimeDelta>,
         /// Who gets them
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         guest: String,
         /// What else to know
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         note: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -88,7 +98,12 @@ pub enum Command {
         #[command(flatten)]
         claim: ClaimArguments,
         /// Why
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         reason: String,
     },
     /// Show one claim
@@ -131,7 +146,7 @@ impl Command {
             } => {
                 let quantity = countable(&house, quantity)?;
                 let item = NewItem { name, quantity };
-                let answer = house.add_item(request.id(), session.desk(), item).await?;
+                let answer = house.add_item(request.id(), session.desk(), &item).await?;
                 return show_item(&house, answer);
             }
             Self::Retire { item, request } => {
@@ -207,7 +222,10 @@ impl Command {
 /// A quantity that the house can count; what is no quantity for other reasons the database refuses.
 fn countable(house: &House, quantity: i64) -> Result<i32, Failure> {
     i32::try_from(quantity).map_err(|_| {
-        Failure::refused(Refusal::QuantityInvalid { quantity }, &house.site().calendar)
+        Failure::refused(
+            Refusal::QuantityInvalid { quantity },
+            &house.site().calendar,
+        )
     })
 }
 
@@ -227,7 +245,10 @@ fn show_item(house: &House, answer: ItemAnswer) -> Result<Output, Failure> {
 
 async fn show(house: &House, hold: StockHoldId) -> Result<Output, Failure> {
     let found = house.stock_hold(hold).await?.ok_or_else(|| {
-        Failure::refused(Refusal::NoSuchHold { hold_id: hold.0 }, &house.site().calendar)
+        Failure::refused(
+            Refusal::NoSuchHold { hold_id: hold.0 },
+            &house.site().calendar,
+        )
     })?;
     let view = View {
         site: house.site(),
@@ -238,7 +259,7 @@ async fn show(house: &House, hold: StockHoldId) -> Result<Output, Failure> {
 }
 
 async fn holds(house: &House, filter: StockFilter) -> Result<Output, Failure> {
-    let holds = house.stock_holds(filter).await?;
+    let holds = house.stock_holds(&filter).await?;
     let view = View {
         site: house.site(),
         now: house.now().await?,

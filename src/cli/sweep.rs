@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
+use crate::domain::Desk;
 use crate::store::{House, StoreError};
 
 use super::connect::Session;
@@ -32,9 +33,9 @@ impl Command {
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
         let house = session.house().await?;
         let expired = if self.once {
-            house.sweep_once().await?.expired
+            house.sweep(session.desk()).await?
         } else {
-            until_stopped(&house).await?
+            until_stopped(&house, session.desk()).await?
         };
         let text = match expired {
             0 => "Nothing was due.".to_owned(),
@@ -45,15 +46,15 @@ impl Command {
     }
 }
 
-async fn until_stopped(house: &House) -> Result<i64, Failure> {
+async fn until_stopped(house: &House, desk: &Desk) -> Result<i64, Failure> {
     let mut stop = Stop::new()?;
     let mut expired = 0;
     let mut away = false;
     loop {
         // Not inside the select: a sweep is a write, and nobody may drop it halfway.
-        let pause = match house.sweep_once().await {
-            Ok(sweep) => {
-                expired += sweep.expired;
+        let pause = match house.sweep(desk).await {
+            Ok(count) => {
+                expired += count;
                 away = false;
                 PAUSE
             }

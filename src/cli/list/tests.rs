@@ -81,9 +81,17 @@ fn listed(claims: Vec<SlotHold>, day: &str, week: bool) -> Output {
 fn r6_a_claim_over_midnight_is_on_every_day_that_it_touches() {
     let claims = vec![claim(7, "2027-01-01T22:00:00Z", "2027-01-02T02:00:00Z")];
     let first = listed(claims.clone(), "2027-01-01", false);
-    assert!(first.text.contains("22:00–Sat 2 Jan 02:00"), "{}", first.text);
+    assert!(
+        first.text.contains("22:00–Sat 2 Jan 02:00"),
+        "{}",
+        first.text
+    );
     let second = listed(claims.clone(), "2027-01-02", false);
-    assert!(second.text.contains("Fri 1 Jan 22:00–02:00"), "{}", second.text);
+    assert!(
+        second.text.contains("Fri 1 Jan 22:00–02:00"),
+        "{}",
+        second.text
+    );
     let third = listed(claims, "2027-01-03", false);
     assert!(!third.text.contains("Müller"), "{}", third.text);
 }
@@ -91,7 +99,11 @@ fn r6_a_claim_over_midnight_is_on_every_day_that_it_touches() {
 #[test]
 fn r6_a_claim_until_midnight_is_on_one_day() {
     let claims = vec![claim(7, "2027-01-01T22:00:00Z", "2027-01-02T00:00:00Z")];
-    assert!(listed(claims.clone(), "2027-01-01", false).text.contains("22:00–24:00"));
+    assert!(
+        listed(claims.clone(), "2027-01-01", false)
+            .text
+            .contains("22:00–24:00")
+    );
     assert!(!listed(claims, "2027-01-02", false).text.contains("Müller"));
 }
 
@@ -102,7 +114,11 @@ fn r5_a_day_of_another_length_says_so_and_its_repeated_hour_is_told_apart() {
         claim(8, "2027-10-31T01:30:00Z", "2027-10-31T02:00:00Z"),
     ];
     let output = listed(claims, "2027-10-31", false);
-    assert!(output.text.contains("Sunday 31 October 2027 (1 day 1 hour long: the clocks change)"));
+    assert!(
+        output
+            .text
+            .contains("Sunday 31 October 2027 (1 day 1 hour long: the clocks change)")
+    );
     assert!(output.text.contains("01:30a–01:00b"), "{}", output.text);
     assert!(output.text.contains("01:30b–02:00"), "{}", output.text);
 }

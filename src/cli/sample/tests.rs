@@ -34,8 +34,12 @@ fn placed(today: NaiveDate) -> Vec<(RoomId, TimeDelta, Period)> {
         .map(|booking| {
             let room = rooms.iter().find(|room| room.name == booking.room).unwrap();
             match booking.command(room, today, &london).unwrap() {
-                Command::HoldSlot { room: id, period, .. } => (id, room.turnaround, period),
-                Command::BlockSlot { room: id, period, .. } => (id, room.turnaround, period),
+                Command::HoldSlot {
+                    room: id, period, ..
+                } => (id, room.turnaround, period),
+                Command::BlockSlot {
+                    room: id, period, ..
+                } => (id, room.turnaround, period),
                 command => panic!("no booking: {command:?}"),
             }
         })
@@ -53,7 +57,10 @@ fn r1_r4_no_two_samples_are_in_each_others_way() {
         let occupied = Period::new(period.start(), period.end() + *turnaround).unwrap();
         for (other_room, other_turnaround, other) in &placed[index + 1..] {
             let other = Period::new(other.start(), other.end() + *other_turnaround).unwrap();
-            assert!(room != other_room || !occupied.overlaps(&other), "{period:?} and {other:?}");
+            assert!(
+                room != other_room || !occupied.overlaps(&other),
+                "{period:?} and {other:?}"
+            );
         }
     }
 }
@@ -79,7 +86,11 @@ fn every_sample_can_be_read_and_fits_the_house() {
     let house = HouseFile::parse(HOUSE).unwrap();
     let day = day();
     for sale in &day.sale {
-        let item = house.items.iter().find(|item| item.name == sale.item).unwrap();
+        let item = house
+            .items
+            .iter()
+            .find(|item| item.name == sale.item)
+            .unwrap();
         let asked: i32 = day
             .sale
             .iter()
@@ -88,15 +99,24 @@ fn every_sample_can_be_read_and_fits_the_house() {
             .sum();
         assert!(asked <= item.quantity, "{}", sale.item);
     }
-    let states = day.booking.iter().map(|booking| &booking.state);
-    for state in states.chain(day.sale.iter().map(|sale| &sale.state)) {
-        if let State::Held { .. } = state {
-            assert!(state.ttl().is_some());
-        }
+    let bookings = day
+        .booking
+        .iter()
+        .map(|booking| (booking.state, &booking.ttl));
+    for (state, ttl) in bookings.chain(day.sale.iter().map(|sale| (sale.state, &sale.ttl))) {
+        assert_eq!(length(ttl).is_some(), state == State::Held);
     }
     for booking in &day.booking {
-        let room = house.rooms.iter().find(|room| room.name == booking.room).unwrap();
-        assert!(booking.party.unwrap_or(1) <= room.capacity, "{}", booking.guest);
+        let room = house
+            .rooms
+            .iter()
+            .find(|room| room.name == booking.room)
+            .unwrap();
+        assert!(
+            booking.party.unwrap_or(1) <= room.capacity,
+            "{}",
+            booking.guest
+        );
     }
 }
 
