@@ -28,7 +28,7 @@ use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 use crate::domain::{Answer, Desk, Done, Request, RequestId, Version};
-use crate::store::House;
+use crate::store::{House, Progress};
 
 use connect::{Session, Steps};
 use failure::Failure;
@@ -87,7 +87,7 @@ struct Global {
     /// Your name, as it is written into the history; without it, the name of your account
     #[arg(long, global = true, env = "KEYRACK_DESK", value_name = "NAME")]
     desk: Option<String>,
-    /// Print one JSON value on standard output and nothing else there
+    /// Print one JSON value on standard output; a refusal is one too, a fault stays a sentence on standard error
     #[arg(long, global = true)]
     json: bool,
 }
@@ -227,7 +227,14 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
 
 /// Sends a command and shows what came back.
 async fn execute(house: &House, request: Request) -> Result<Output, Failure> {
-    let answer = house.execute(request).await?;
+    let answer = house
+        .execute_reporting(request, |progress| {
+            // R24: neither success nor failure until the request id has been asked again.
+            if progress == Progress::Checking {
+                eprintln!("The connection broke; checking what became of the command …");
+            }
+        })
+        .await?;
     show_answer(house, answer)
 }
 

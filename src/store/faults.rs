@@ -96,9 +96,11 @@ fn reason(error: &Error) -> String {
             std::io::ErrorKind::ConnectionRefused => "no server answers there".into(),
             std::io::ErrorKind::TimedOut => "no answer within five seconds".into(),
             std::io::ErrorKind::PermissionDenied => "this user may not enter there".into(),
+            // A handshake that failed, a certificate that is not trusted.
+            std::io::ErrorKind::InvalidData => no_encryption(),
             _ => "the connection broke".into(),
         },
-        Error::Tls(_) => "no encrypted connection could be agreed on".into(),
+        Error::Tls(_) => no_encryption(),
         Error::Database(database) => match database.code().as_deref() {
             Some("57P03") => "it is starting or stopping".into(),
             Some("53300") => "it has no connection to spare".into(),
@@ -106,6 +108,12 @@ fn reason(error: &Error) -> String {
         },
         _ => "the connection broke".into(),
     }
+}
+
+fn no_encryption() -> String {
+    "no encrypted connection could be agreed on, or its certificate is not trusted; look at sslmode and sslrootcert in \
+     the URL"
+        .into()
 }
 
 /// Whether a guard speaks of something that the person gave, rather than of the state of the house.

@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use chrono::TimeDelta;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{
-    Desk, EventKind, ItemId, NightTimes, Period, RoomId, SiteId, SlotHoldId, StockHoldId, Version,
+    ClaimState, Desk, Event, EventKind, ItemId, NightTimes, Period, Purpose, Refusal, RoomId,
+    SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, Version,
 };
 
 fn utc(text: &str) -> DateTime<Utc> {
