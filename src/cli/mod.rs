@@ -1,6 +1,6 @@
 //! The command line (design section 9): one file per noun.
 //!
-//! Each command opens a [`Session`](connect::Session), asks the store, and hands back an [`Output`] or a [`Failure`];
+//! Each command opens a [`Session`], asks the store, and hands back an [`Output`] or a [`Failure`];
 //! only [`run`] prints. Results go to standard output, with `--json` as one JSON value; a refusal is a result too.
 //! Faults, mistakes in usage and start-up steps are sentences on standard error, and then standard output stays empty.
 //!
