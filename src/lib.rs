@@ -3,12 +3,13 @@
 //! The map of the house; each module may use those below it and nothing above:
 //!
 //! - `cli`: the command line, one file per noun.
-//! - `console`: the screen: model, message, update, keys, theme, view, runtime.
+//! - [`console`]: the screen: model, message, update, keys, theme, view, runtime.
 //! - [`store`]: the only place that knows SQL: commands, reads, change log, refusal mapping, clock.
 //! - [`postgres`]: the embedded server.
 //! - [`domain`]: periods, the site's calendar, rooms, holds, stock, refusals; no I/O, no async, no SQL.
 
 pub mod cli;
+pub mod console;
 pub mod domain;
 pub mod postgres;
 pub mod store;

@@ -1,0 +1,26 @@
+//! The console: rooms by hour, stock, and the keys that hold, confirm and cancel (design section 7).
+//!
+//! `update(model, message) -> effects` is pure; views are functions of the model; the runtime alone knows terminals,
+//! tasks and the store. This module must not know SQL, arguments or where the database runs.
+
+pub mod board;
+pub mod dates;
+pub mod dialog;
+pub mod effect;
+pub mod keys;
+pub mod layout;
+pub mod message;
+pub mod model;
+pub mod reasons;
+pub mod selection;
+pub mod text;
+pub mod theme;
+pub mod update;
+pub mod view;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, missing_docs)]
+mod fixtures;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,3 @@
+//! What the console does and shows: stories of messages, and frames.
+
+mod frames;

@@ -1,0 +1,195 @@
+//! What an answer of the house does. Only here does a claim become won, and only here do refusals become sentences.
+
+use chrono::TimeDelta;
+
+use crate::domain::duration::spoken;
+use crate::domain::{
+    Answer, Claim, ClaimState, Command, Done, Purpose, Refusal, Request, RequestId, SlotHold,
+    StockHold,
+};
+
+use super::super::effect::Effect;
+use super::super::keys::Action;
+use super::super::message::Fault;
+use super::super::model::{Model, Tone};
+use super::super::selection::StockCursor;
+
+pub(super) fn answered(
+    model: &mut Model,
+    id: RequestId,
+    result: Result<Answer, Fault>,
+) -> Vec<Effect> {
+    // Late, or told before: nobody waits for it any more.
+    let Some(index) = model
+        .pending
+        .iter()
+        .position(|pending| pending.request.id == id)
+    else {
+        return Vec::new();
+    };
+    match result {
+        Err(fault) if fault.outcome_unknown => {
+            model.pending[index].checking = true;
+            model.pending[index].ask_again = true;
+            model.say(Tone::Fault, &fault.sentence);
+            vec![Effect::Draw]
+        }
+        Err(fault) => {
+            model.pending.remove(index);
+            complain(model, id, Tone::Fault, &fault.sentence);
+            vec![Effect::Draw]
+        }
+        Ok(answer) => {
+            let request = model.pending.remove(index).request;
+            settle(model, &answer);
+            match answer.outcome {
+                Ok(done) => {
+                    close_dialog(model, id);
+                    succeed(model, &request, &done);
+                    vec![Effect::Draw]
+                }
+                Err(refusal) => {
+                    refused(model, &request, &refusal);
+                    vec![Effect::Draw, Effect::Refresh]
+                }
+            }
+        }
+    }
+}
+
+fn settle(model: &mut Model, answer: &Answer) {
+    match &answer.claim {
+        Some(Claim::Slot(claim)) => model.settle_slot(claim.clone(), answer.now),
+        Some(Claim::Stock(claim)) => model.settle_stock(claim.clone(), answer.now),
+        None => {}
+    }
+}
+
+fn close_dialog(model: &mut Model, id: RequestId) {
+    if model
+        .dialog
+        .as_ref()
+        .is_some_and(|dialog| dialog.sent == Some(id))
+    {
+        model.dialog = None;
+    }
+}
+
+/// In the dialog that asked, with what was typed still there; else on the message line.
+fn complain(model: &mut Model, id: RequestId, tone: Tone, sentence: &str) {
+    match model
+        .dialog
+        .as_mut()
+        .filter(|dialog| dialog.sent == Some(id))
+    {
+        Some(dialog) => {
+            dialog.sent = None;
+            dialog.complaint = Some(super::super::text::display(sentence));
+        }
+        None => model.say(tone, sentence),
+    }
+}
+
+fn refused(model: &mut Model, request: &Request, refusal: &Refusal) {
+    let sentence = refusal.sentence(&model.calendar());
+    complain(model, request.id, Tone::Refused, &sentence);
+    // A claim that has changed: the dialog goes on with what it is now, because the person is told so (R22).
+    if let (Refusal::Stale { version: now, .. }, Some(dialog)) = (refusal, model.dialog.as_mut()) {
+        use super::super::dialog::Subject;
+        match &mut dialog.subject {
+            Subject::Edit { version, .. }
+            | Subject::CancelSlot { version, .. }
+            | Subject::CancelStock { version, .. } => *version = *now,
+            _ => {}
+        }
+    }
+}
+
+fn succeed(model: &mut Model, request: &Request, done: &Done) {
+    let sentence = match done {
+        Done::Slot(claim) => slot(model, request, claim),
+        Done::Stock(claim) => stock(model, request, claim),
+        Done::Item(item) => format!(
+            "{} has {} of {} available now.",
+            item.name, item.available, item.total
+        ),
+    };
+    model.say(Tone::Good, &sentence);
+}
+
+fn slot(model: &mut Model, request: &Request, claim: &SlotHold) -> String {
+    let calendar = model.calendar();
+    let what = format!("{} {}", claim.room_name, calendar.span(&claim.period));
+    match request.command {
+        Command::HoldSlot { period, .. } => {
+            if model.cursor.room == Some(claim.room) && period.contains(model.cursor.at) {
+                model.cursor.anchor = None;
+                model.cursor.stretching = false;
+                model.look();
+            }
+            let until = claim.expires_at.map_or(String::new(), |at| {
+                format!(" until {}", calendar.clock_time(at))
+            });
+            format!(
+                "Held: {what}{until}. {}",
+                next_keys(model, &[Action::Confirm, Action::Edit, Action::Cancel])
+            )
+        }
+        Command::BlockSlot { .. } => {
+            model.cursor.anchor = None;
+            model.cursor.stretching = false;
+            model.look();
+            format!("Blocked: {what}.")
+        }
+        Command::ConfirmSlot { .. } => format!("Confirmed: {what}{}.", guest(&claim.guest)),
+        Command::CancelSlot { .. } => format!("Given back: {what}{}.", guest(&claim.guest)),
+        _ if claim.state == ClaimState::Held && claim.purpose == Purpose::Guest => {
+            format!(
+                "Written down: {what}{}. {}",
+                guest(&claim.guest),
+                next_keys(model, &[Action::Confirm])
+            )
+        }
+        _ => format!("Written down: {what}{}.", guest(&claim.guest)),
+    }
+}
+
+fn stock(model: &mut Model, request: &Request, claim: &StockHold) -> String {
+    let what = format!("{} of {}", claim.quantity, claim.item_name);
+    match request.command {
+        Command::HoldStock { .. } => {
+            if model.stock_cursor == Some(StockCursor::Item(claim.item)) {
+                model.stock_cursor = Some(StockCursor::Claim(claim.id, claim.item));
+            }
+            let ttl = claim
+                .expires_at
+                .map_or(TimeDelta::zero(), |at| at - claim.changed_at);
+            format!(
+                "Held: {what} for {}. {}",
+                spoken(ttl),
+                next_keys(model, &[Action::Confirm, Action::Cancel])
+            )
+        }
+        Command::ConfirmStock { .. } => format!("Sold: {what}{}.", guest(&claim.guest)),
+        _ => format!("Given back: {what}{}.", guest(&claim.guest)),
+    }
+}
+
+fn guest(name: &str) -> String {
+    if name.is_empty() {
+        String::new()
+    } else {
+        format!(", {name}")
+    }
+}
+
+fn next_keys(model: &Model, actions: &[Action]) -> String {
+    let words: Vec<String> = actions
+        .iter()
+        .map(|action| {
+            let hint = super::super::keys::binding_of(*action).hint;
+            format!("{} {hint}", model.keymap.first(*action))
+        })
+        .collect();
+    words.join(", ")
+}

@@ -1,0 +1,225 @@
+//! What the person sees: pure functions of the model, one file per panel.
+
+pub mod agenda;
+pub mod claim;
+pub mod details;
+pub mod dialog;
+pub mod feed;
+pub mod grid;
+pub mod help;
+pub mod lines;
+pub mod stock;
+pub mod top;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::layout::{Layout, Screen};
+use super::model::{Model, Panel};
+use super::text;
+use super::theme::Theme;
+
+/// Paints the model.
+pub fn draw(frame: &mut Frame, model: &Model, theme: &Theme) {
+    let area = frame.area();
+    let buffer = frame.buffer_mut();
+    buffer.set_style(area, theme.text);
+    match model.screen() {
+        Screen::TooSmall => too_small(buffer, area, theme),
+        Screen::Agenda(parts) => {
+            top::draw(buffer, parts.top, model, theme);
+            agenda::draw(buffer, parts.list, model, theme);
+            lines::message(buffer, parts.message, model, theme, false);
+            lines::hints(buffer, parts.hints, model, theme);
+        }
+        Screen::Full(layout) => full(buffer, &layout, model, theme),
+    }
+    if model.screen() != Screen::TooSmall {
+        let cursor = dialog::draw(buffer, area, model, theme);
+        if let Some(position) = cursor {
+            frame.set_cursor_position(position);
+        }
+    }
+}
+
+fn full(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
+    top::draw(buffer, layout.top, model, theme);
+    grid::draw(buffer, layout, model, theme);
+    panels(buffer, layout, model, theme);
+    if model.is_lost() {
+        for area in [
+            layout.ruler,
+            layout.names,
+            layout.grid,
+            layout.details,
+            layout.stock,
+        ] {
+            grey(buffer, area, theme);
+        }
+        layout
+            .feed
+            .iter()
+            .for_each(|area| grey(buffer, *area, theme));
+    }
+    lines::message(
+        buffer,
+        layout.message,
+        model,
+        theme,
+        layout.feed.is_none() && model.panel != Panel::Feed,
+    );
+    lines::hints(buffer, layout.hints, model, theme);
+}
+
+/// The rule beneath the grid with the panels' titles, and the panels.
+fn panels(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
+    let rule = layout.rule;
+    buffer.set_stringn(
+        rule.x,
+        rule.y,
+        theme.glyphs.rule.repeat(rule.width.into()),
+        rule.width.into(),
+        theme.rule,
+    );
+    put(
+        buffer,
+        layout.grid.x - 1,
+        rule.y,
+        theme.glyphs.tee_up,
+        1,
+        theme.rule,
+    );
+    grid::below(buffer, layout, model, theme);
+
+    let feed_here = layout.feed.is_none() && model.panel == Panel::Feed;
+    if feed_here {
+        title(buffer, rule, layout.details.x, "Events", true, theme);
+        feed::draw(buffer, layout.details, model, theme);
+    } else {
+        title(
+            buffer,
+            rule,
+            layout.details.x,
+            details::title(model),
+            false,
+            theme,
+        );
+        details::draw(buffer, layout.details, model, theme);
+    }
+    if let Some(area) = layout.feed {
+        title(
+            buffer,
+            rule,
+            area.x,
+            "Events",
+            model.panel == Panel::Feed,
+            theme,
+        );
+        feed::draw(buffer, area, model, theme);
+    }
+    let head = if layout.stock_beside {
+        let head = Rect {
+            y: layout.stock.y - 1,
+            height: 1,
+            ..layout.stock
+        };
+        let start = head.x - 2;
+        let dashes = theme.glyphs.rule.repeat(usize::from(head.width) + 2);
+        buffer.set_stringn(
+            start,
+            head.y,
+            dashes,
+            usize::from(head.width) + 2,
+            theme.rule,
+        );
+        head
+    } else {
+        Rect {
+            y: rule.y,
+            height: 1,
+            ..layout.stock
+        }
+    };
+    title(
+        buffer,
+        head,
+        head.x,
+        "Stock",
+        model.panel == Panel::Stock,
+        theme,
+    );
+    stock::head(buffer, head, theme);
+    stock::draw(buffer, layout.stock, model, theme);
+}
+
+/// A panel's title, set into a rule.
+fn title(buffer: &mut Buffer, rule: Rect, x: u16, words: &str, focused: bool, theme: &Theme) {
+    let style = if focused {
+        theme.title_focused
+    } else {
+        theme.title
+    };
+    let sign = if focused { theme.glyphs.cursor } else { " " };
+    put(
+        buffer,
+        x + 1,
+        rule.y,
+        &format!("{sign}{words} "),
+        rule.width,
+        style,
+    );
+}
+
+fn too_small(buffer: &mut Buffer, area: Rect, theme: &Theme) {
+    let words = [
+        "Too small for a console.",
+        "Make the window larger:",
+        "at least 40 by 10.",
+        "q quits.",
+    ];
+    let first = area.height.saturating_sub(4) / 2;
+    for (y, line) in (first..area.height).zip(words) {
+        let x = area
+            .width
+            .saturating_sub(u16::try_from(line.len()).unwrap_or(0))
+            / 2;
+        put(buffer, x, y, line, area.width, theme.text);
+    }
+}
+
+/// The database is away: what is shown may be old.
+fn grey(buffer: &mut Buffer, area: Rect, theme: &Theme) {
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            let cell = &mut buffer[(x, y)];
+            cell.modifier = ratatui::style::Modifier::empty();
+            cell.set_style(Style::reset().patch(theme.away));
+        }
+    }
+}
+
+/// Writes text that is made for the screen, in at most so many cells; returns the column after it.
+///
+/// Where it runs from right to left, its end is marked: else a terminal that reorders would draw the rest of the row
+/// into it.
+pub(super) fn put(
+    buffer: &mut Buffer,
+    x: u16,
+    y: u16,
+    shown: &str,
+    cells: u16,
+    style: Style,
+) -> u16 {
+    if y >= buffer.area.bottom() || x >= buffer.area.right() {
+        return x;
+    }
+    let (after, _) = buffer.set_stringn(x, y, shown, cells.into(), style);
+    if after > x && !shown.is_ascii() && text::runs_right_to_left(shown) {
+        let last = &mut buffer[(after - 1, y)];
+        let marked = format!("{}\u{200e}", last.symbol());
+        last.set_symbol(&marked);
+    }
+    after
+}

@@ -1,0 +1,162 @@
+//! How a claim is called and counted, in every panel alike: a glyph, a word and a style for each state.
+
+use chrono::{DateTime, Utc};
+use ratatui::style::Style;
+
+use crate::domain::{ClaimState, Purpose, SlotHold, StockHold};
+
+use super::super::text::display;
+use super::super::theme::Theme;
+
+/// What a claim looks like: its glyph, its word, the style of its tile and of its texture.
+pub struct Look {
+    /// The glyph.
+    pub glyph: &'static str,
+    /// The word.
+    pub word: &'static str,
+    /// The tile.
+    pub tile: Style,
+    /// The texture.
+    pub fill: Style,
+}
+
+/// The look of a claim on a room.
+pub fn slot(claim: &SlotHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
+    if pending {
+        return waiting(theme);
+    }
+    let mut look = match (claim.purpose, claim.state) {
+        (Purpose::Block, state) if state.is_active() => Look {
+            glyph: theme.glyphs.block,
+            word: "blocked",
+            tile: theme.block,
+            fill: theme.block_fill,
+        },
+        (_, state) => of_state(state, theme),
+    };
+    if claim.period.end() <= now {
+        (look.tile, look.fill) = (theme.past, theme.past);
+    }
+    if claim.is_due(now) {
+        look.word = "expiring";
+    }
+    look
+}
+
+/// The look of a claim on stock.
+pub fn stock(claim: &StockHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
+    if pending {
+        return waiting(theme);
+    }
+    let mut look = of_state(claim.state, theme);
+    if claim.state == ClaimState::Confirmed {
+        look.word = "sold";
+    }
+    if claim.is_due(now) {
+        look.word = "expiring";
+    }
+    look
+}
+
+/// The look of a command that is under way.
+pub fn waiting(theme: &Theme) -> Look {
+    Look {
+        glyph: theme.glyphs.pending,
+        word: "asking",
+        tile: theme.pending,
+        fill: theme.pending,
+    }
+}
+
+fn of_state(state: ClaimState, theme: &Theme) -> Look {
+    let (glyph, tile, fill) = match state {
+        ClaimState::Held => (theme.glyphs.held, theme.held, theme.held_fill),
+        ClaimState::Confirmed => (
+            theme.glyphs.confirmed,
+            theme.confirmed,
+            theme.confirmed_fill,
+        ),
+        ClaimState::Cancelled | ClaimState::Expired => (theme.glyphs.ended, theme.past, theme.past),
+    };
+    Look {
+        glyph,
+        word: state.word(),
+        tile,
+        fill,
+    }
+}
+
+/// The time left, in at most so many cells; `expiring…` when none is left.
+pub fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
+    if seconds <= 0 {
+        return super::super::text::truncate("expiring…", cells, cut).replace('…', cut);
+    }
+    let minutes = (seconds + 59) / 60;
+    let choices = [
+        if seconds < 3600 {
+            format!("{:02}:{:02}", seconds / 60, seconds % 60)
+        } else {
+            format!("{}h{:02}", seconds / 3600, seconds % 3600 / 60)
+        },
+        if seconds < 60 {
+            format!("{seconds}s")
+        } else if minutes < 100 {
+            format!("{minutes}m")
+        } else {
+            format!("{}h", seconds / 3600)
+        },
+        if seconds < 10 {
+            format!("{seconds}s")
+        } else if minutes < 10 {
+            format!("{minutes}m")
+        } else {
+            String::new()
+        },
+    ];
+    choices
+        .into_iter()
+        .find(|choice| choice.len() <= cells)
+        .unwrap_or_default()
+}
+
+/// Whom a claim is for, in a word or two; empty if nobody has said.
+pub fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str> {
+    match claim.purpose {
+        Purpose::Guest => guest.into(),
+        Purpose::Block if !claim.note.is_empty() => display(&claim.note).into(),
+        Purpose::Block if !guest.is_empty() => guest.into(),
+        Purpose::Block => "blocked".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_countdown_fits_and_never_says_zero() {
+        for (seconds, cells, shown) in [
+            (252, 5, "04:12"),
+            (252, 4, "5m"),
+            (600, 3, "10m"),
+            (600, 2, ""),
+            (540, 2, "9m"),
+            (42, 3, "42s"),
+            (42, 2, "1m"),
+            (9, 2, "9s"),
+            (3900, 5, "1h05"),
+            (86_400 * 30, 4, "720h"),
+            (1, 5, "00:01"),
+            (0, 9, "expiring…"),
+            (0, 4, "exp…"),
+            (-5, 9, "expiring…"),
+        ] {
+            assert_eq!(
+                countdown(seconds, cells, "…"),
+                shown,
+                "{seconds} s in {cells}"
+            );
+        }
+        assert_eq!(countdown(0, 9, "~"), "expiring~");
+    }
+}

@@ -1,0 +1,305 @@
+//! What is under the cursor, in full: the claim, or what Enter would hold.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::domain::duration::spoken;
+use crate::domain::{BookedBy, ClaimState, Item, Period, Room, SlotHold, StockHold};
+
+use super::super::keys::Action;
+use super::super::model::{Model, Panel};
+use super::super::reasons;
+use super::super::selection::Target;
+use super::super::text::{display, truncate, wrap};
+use super::super::theme::Theme;
+use super::claim::{self, Look};
+use super::put;
+
+/// The panel's title.
+pub fn title(model: &Model) -> &'static str {
+    match model.target() {
+        Target::Claim(_) | Target::StockClaim(_) => "Claim",
+        Target::Item(_) => "Item",
+        Target::Free(..) | Target::Nothing => "Selection",
+    }
+}
+
+/// Paints the panel.
+pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+    let mut page = Page {
+        buffer,
+        area,
+        y: area.y,
+        theme,
+    };
+    match model.target() {
+        Target::Claim(claim) => slot(&mut page, claim, model),
+        Target::StockClaim(claim) => stock(&mut page, claim, model),
+        Target::Free(room, period) => free(&mut page, room, &period, model),
+        Target::Item(item) => self::item(&mut page, item, model),
+        Target::Nothing => page.line("Nothing here.", theme.dim),
+    }
+}
+
+/// Lines from top to bottom.
+struct Page<'a> {
+    buffer: &'a mut Buffer,
+    area: Rect,
+    y: u16,
+    theme: &'a Theme,
+}
+
+impl Page<'_> {
+    fn line(&mut self, words: &str, style: Style) {
+        self.spans(&[(words, style)]);
+    }
+
+    fn spans(&mut self, spans: &[(&str, Style)]) {
+        if self.y >= self.area.bottom() {
+            return;
+        }
+        let mut x = self.area.x + 1;
+        for (words, style) in spans {
+            let room = self.area.right().saturating_sub(x);
+            let shown = truncate(words, room.into(), self.theme.glyphs.cut);
+            x = put(self.buffer, x, self.y, &shown, room, *style);
+        }
+        self.y += 1;
+    }
+
+    fn wrapped(&mut self, words: &str, most: usize, style: Style) {
+        let cells = usize::from(self.area.width.saturating_sub(2));
+        for line in wrap(words, cells).iter().take(most) {
+            self.line(line, style);
+        }
+    }
+
+    fn state(&mut self, look: &Look, rest: &str) {
+        let text = self.theme.text;
+        self.spans(&[
+            (look.glyph, look.fill),
+            (" ", look.tile),
+            (look.word, look.tile),
+            (" ", look.tile),
+            (rest, text),
+        ]);
+    }
+
+    fn roomy(&self) -> bool {
+        self.area.height > 9
+    }
+}
+
+fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
+    let (theme, calendar, now) = (page.theme, model.calendar(), model.now());
+    let pending = model.pending_on(claim.id);
+    let mut look = claim::slot(claim, pending.is_some(), now, theme);
+    if pending.is_some_and(|pending| pending.checking) {
+        look.word = "checking";
+    }
+    page.line(&display(&claim.room_name), theme.strong);
+    page.line(&span(model, &claim.period, claim.nights), theme.text);
+    let rest = match claim.seconds_left(now) {
+        Some(0) => format!("  expiring{}", theme.glyphs.cut),
+        Some(seconds) => {
+            let until = claim
+                .expires_at
+                .map_or(String::new(), |at| calendar.clock_time(at));
+            format!(
+                "  {} left, until {until}",
+                claim::countdown(seconds, 5, theme.glyphs.cut)
+            )
+        }
+        None if claim.period.end() <= now => "  over".into(),
+        None => String::new(),
+    };
+    page.state(&look, &rest);
+    if page.roomy() {
+        page.y += 1;
+    }
+    let guest = display(&claim.guest);
+    let whom = claim::whom(claim, &guest);
+    let party = claim
+        .party
+        .map_or(String::new(), |party| format!("  party of {party}"));
+    if whom.is_empty() {
+        let key = model.keymap.first(Action::Edit);
+        page.spans(&[
+            ("no guest written down; ", theme.dim),
+            (&key, theme.key),
+            (" writes", theme.dim),
+            (&party, theme.text),
+        ]);
+    } else {
+        page.spans(&[(&whom, theme.strong), (&party, theme.text)]);
+    }
+    let cleaning = claim.occupied_until - claim.period.end();
+    if cleaning.num_seconds() > 0 {
+        page.line(
+            &format!("then {} to make it ready", spoken(cleaning)),
+            theme.dim,
+        );
+    }
+    let note_rows = usize::from(page.area.bottom().saturating_sub(page.y + 1));
+    let note = display(&claim.note);
+    if !note.is_empty() && claim.purpose == crate::domain::Purpose::Guest {
+        page.wrapped(&note, note_rows.min(8), theme.text);
+    }
+    origin(
+        page,
+        model,
+        (claim.id.0, claim.version.0),
+        (&claim.desk.0, claim.created_at, claim.changed_at),
+    );
+}
+
+fn origin(
+    page: &mut Page,
+    model: &Model,
+    (number, version): (i64, i64),
+    (desk, created, changed): (
+        &str,
+        chrono::DateTime<chrono::Utc>,
+        chrono::DateTime<chrono::Utc>,
+    ),
+) {
+    let calendar = model.calendar();
+    let at = |instant| {
+        let today = calendar.date(instant) == calendar.date(model.now());
+        if today {
+            calendar.clock_time(instant)
+        } else {
+            calendar.date_and_time(instant)
+        }
+    };
+    if page.roomy() {
+        page.y += 1;
+    }
+    page.line(
+        &format!("made {} by desk {}", at(created), display(desk)),
+        page.theme.dim,
+    );
+    let mut words = format!("hold {number}, version {version}");
+    if changed != created {
+        words.push_str(&format!(", changed {}", at(changed)));
+    }
+    page.line(&words, page.theme.dim);
+}
+
+/// The period in words: times and date, and how long it is.
+fn span(model: &Model, period: &Period, nights: Option<i32>) -> String {
+    let length = match nights {
+        Some(1) => "1 night".into(),
+        Some(nights) => format!("{nights} nights"),
+        None => spoken(period.length()),
+    };
+    format!("{}, {length}", model.calendar().span(period))
+}
+
+fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
+    let (theme, calendar) = (page.theme, model.calendar());
+    let name = display(&room.name);
+    page.line(&name, theme.strong);
+    let nights = (room.booked_by == BookedBy::Night).then(|| {
+        let nights = calendar.date(period.end()) - calendar.date(period.start());
+        i32::try_from(nights.num_days()).unwrap_or(0)
+    });
+    page.line(&span(model, period, nights), theme.text);
+    match reasons::hold(model) {
+        _ if model.panel == Panel::Feed => {}
+        Some(reason) => page.wrapped(&reason, 3, theme.dim),
+        None => {
+            let key = model.keymap.first(Action::Hold);
+            let words = format!(" holds it for {}", spoken(model.site.default_hold));
+            page.spans(&[
+                ("free  ", theme.good),
+                (&key, theme.key),
+                (&words, theme.text),
+            ]);
+        }
+    }
+    if page.roomy() {
+        page.y += 1;
+    }
+    let mut facts = format!("up to {} people", room.capacity);
+    if !room.features.is_empty() {
+        facts.push_str(", ");
+        facts.push_str(&display(&room.features.join(", ")));
+    }
+    page.wrapped(&facts, 2, theme.dim);
+    if room.booked_by == BookedBy::Night {
+        let times = room.night_times;
+        let words = format!(
+            "in from {}, out by {}",
+            times.check_in.format("%H:%M"),
+            times.check_out.format("%H:%M")
+        );
+        page.line(&words, theme.dim);
+    }
+    if room.turnaround.num_seconds() > 0 {
+        page.line(
+            &format!("{} to make it ready after each", spoken(room.turnaround)),
+            theme.dim,
+        );
+    }
+}
+
+fn item(page: &mut Page, item: &Item, model: &Model) {
+    let theme = page.theme;
+    page.line(&display(&item.name), theme.strong);
+    let words = format!(
+        "{} available, {} held, {} sold of {}",
+        item.available, item.held, item.sold, item.total
+    );
+    page.line(&words, theme.text);
+    match reasons::hold(model) {
+        Some(reason) => page.wrapped(&reason, 3, theme.dim),
+        None => {
+            let key = model.keymap.first(Action::Hold);
+            let many = model.count.map_or("one".into(), |count| count.to_string());
+            let words = format!(" holds {many} for {}", spoken(model.site.default_hold));
+            page.spans(&[(&key, theme.key), (&words, theme.text)]);
+            page.line("digits before it: that many", theme.dim);
+        }
+    }
+}
+
+fn stock(page: &mut Page, hold: &StockHold, model: &Model) {
+    let (theme, calendar, now) = (page.theme, model.calendar(), model.now());
+    let look = claim::stock(hold, model.pending_on_stock(hold.id).is_some(), now, theme);
+    page.line(
+        &format!("{} of {}", hold.quantity, display(&hold.item_name)),
+        theme.strong,
+    );
+    let rest = match (hold.seconds_left(now), hold.expires_at) {
+        (Some(0), _) => format!("  expiring{}", theme.glyphs.cut),
+        (Some(seconds), Some(at)) => {
+            let left = claim::countdown(seconds, 5, theme.glyphs.cut);
+            format!("  {left} left, until {}", calendar.clock_time(at))
+        }
+        _ => String::new(),
+    };
+    page.state(&look, &rest);
+    if page.roomy() {
+        page.y += 1;
+    }
+    if hold.state == ClaimState::Held || !hold.guest.is_empty() {
+        let guest = display(&hold.guest);
+        let (words, style) = if guest.is_empty() {
+            ("no guest written down", theme.dim)
+        } else {
+            (guest.as_str(), theme.strong)
+        };
+        page.line(words, style);
+    }
+    if !hold.note.is_empty() {
+        page.wrapped(&display(&hold.note), 3, theme.text);
+    }
+    origin(
+        page,
+        model,
+        (hold.id.0, hold.version.0),
+        (&hold.desk.0, hold.created_at, hold.changed_at),
+    );
+}
