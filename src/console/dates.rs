@@ -38,9 +38,9 @@ fn parts(typed: &str, today: NaiveDate) -> Option<NaiveDate> {
         .collect();
     let (day, month, year) = match words[..] {
         [day] => (day, None, None),
-        [day, month] if month.parse::<u32>().is_ok() || is_month(month) => (day, Some(month), None),
+        [day, month] if !is_month(day) => (day, Some(month), None),
         [month, day] => (day, Some(month), None),
-        [day, month, year] if month.parse::<u32>().is_ok() || is_month(month) => {
+        [day, month, year] if !is_month(day) => {
             (day, Some(month), Some(year))
         }
         [month, day, year] => (day, Some(month), Some(year)),

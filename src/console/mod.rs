@@ -4,6 +4,7 @@
 //! tasks and the store. This module must not know SQL, arguments or where the database runs.
 
 pub mod board;
+pub mod config;
 pub mod dates;
 pub mod dialog;
 pub mod effect;
@@ -12,11 +13,16 @@ pub mod layout;
 pub mod message;
 pub mod model;
 pub mod reasons;
+pub mod runtime;
 pub mod selection;
+pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod update;
 pub mod view;
+
+pub use config::Config;
+pub use runtime::{Context, run};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, missing_docs)]

@@ -41,7 +41,7 @@ pub enum Connection {
     },
     /// It does not; the last picture stays.
     Lost {
-        /// Since when, by the clock that was known then.
+        /// The last answer, by its own clock.
         since: DateTime<Utc>,
         /// What happened and what is being done.
         sentence: String,
@@ -69,6 +69,11 @@ impl Clock {
     /// The database's clock, carried on from its last answer by the console's monotonic clock.
     pub fn now(&self) -> DateTime<Utc> {
         self.now
+    }
+
+    /// What it showed at the last answer.
+    pub fn answered(&self) -> DateTime<Utc> {
+        self.answered
     }
 
     /// Time has passed.

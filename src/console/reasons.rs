@@ -80,7 +80,7 @@ pub fn hold(model: &Model) -> Option<String> {
 fn room_free(model: &Model, room: &Room, period: Period) -> Option<String> {
     let board = model.board.as_ref()?;
     let now = model.now();
-    if !board.covers(&period) {
+    if !model.is_day_known() {
         return Some("This day is still being read; wait for a moment.".into());
     }
     if model
@@ -105,8 +105,8 @@ fn waiting() -> String {
     "That has been asked already; the answer is on its way.".into()
 }
 
-fn taken(claim: &SlotHold) -> SlotTaken {
-    SlotTaken {
+fn taken(claim: &SlotHold) -> Box<SlotTaken> {
+    Box::new(SlotTaken {
         room_id: claim.room,
         room: claim.room_name.clone(),
         hold_id: Some(claim.id),
@@ -117,7 +117,7 @@ fn taken(claim: &SlotHold) -> SlotTaken {
         guest: Some(claim.guest.clone()),
         desk: Some(claim.desk.0.clone()),
         expires_at: claim.expires_at,
-    }
+    })
 }
 
 /// Why the claim can't be confirmed.

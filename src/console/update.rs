@@ -59,7 +59,7 @@ fn change(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Lost { sentence } => {
             let since = match &model.connection {
                 Connection::Lost { since, .. } => *since,
-                Connection::Live { .. } => model.now(),
+                Connection::Live { .. } => model.clock.answered(),
             };
             model.connection = Connection::Lost { since, sentence };
             vec![Effect::Draw]

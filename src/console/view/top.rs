@@ -99,16 +99,14 @@ fn right(model: &Model, theme: &Theme) -> Vec<Part> {
             parts.push((clock, theme.text, 0));
         }
         Connection::Lost { since, .. } => {
+            let age = (model.now() - *since).num_seconds().max(0);
             let since = calendar.clock_time(*since);
             parts.push((
                 format!("{} away since {since}", glyphs.away),
                 theme.fault,
                 0,
             ));
-            if let Some(board) = &model.board {
-                let age = (model.now() - board.picture().read_at).num_seconds().max(0);
-                parts.push((format!("last picture {age} s old"), theme.dim, 4));
-            }
+            parts.push((format!("last picture {age} s old"), theme.dim, 4));
         }
     }
     parts.push(desk);
