@@ -40,9 +40,7 @@ fn parts(typed: &str, today: NaiveDate) -> Option<NaiveDate> {
         [day] => (day, None, None),
         [day, month] if !is_month(day) => (day, Some(month), None),
         [month, day] => (day, Some(month), None),
-        [day, month, year] if !is_month(day) => {
-            (day, Some(month), Some(year))
-        }
+        [day, month, year] if !is_month(day) => (day, Some(month), Some(year)),
         [month, day, year] => (day, Some(month), Some(year)),
         _ => return None,
     };

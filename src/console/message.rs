@@ -80,7 +80,7 @@ pub enum Message {
         /// Which.
         request: RequestId,
         /// With what.
-        result: Result<Answer, Fault>,
+        result: Result<Box<Answer>, Fault>,
     },
     /// The terminal is ours again after a pause: everything must be drawn anew.
     Resumed,

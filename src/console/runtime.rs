@@ -184,6 +184,7 @@ impl Console {
             let result = house
                 .execute_reporting(request, report)
                 .await
+                .map(Box::new)
                 .map_err(|error| fault(&error));
             _ = replies.send(Message::Answered {
                 request: id,

@@ -89,14 +89,14 @@ impl Desk {
         let answer = answer(Ok(Done::Slot(claim.clone())), Some(Claim::Slot(claim)));
         self.tell(Message::Answered {
             request: id,
-            result: Ok(answer),
+            result: Ok(Box::new(answer)),
         });
     }
 
     fn refuse(&mut self, id: RequestId, refusal: Refusal) -> Vec<Effect> {
         self.tell(Message::Answered {
             request: id,
-            result: Ok(answer(Err(refusal), None)),
+            result: Ok(Box::new(answer(Err(refusal), None))),
         })
     }
 

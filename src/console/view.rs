@@ -42,6 +42,26 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: &Theme) {
             frame.set_cursor_position(position);
         }
     }
+    if theme.glyphs.rule.is_ascii() {
+        in_ascii(frame.buffer_mut());
+    }
+}
+
+/// Nothing but ASCII: punctuation by its twin, and a question mark for what has none.
+fn in_ascii(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() {
+            let twin = match cell.symbol() {
+                "–" | "·" | "─" => "-",
+                "…" => "~",
+                "“" | "”" => "\"",
+                "’" => "'",
+                "×" => "x",
+                _ => "?",
+            };
+            cell.set_symbol(twin);
+        }
+    }
 }
 
 fn full(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {

@@ -1,11 +1,335 @@
-use super::super::fixtures::{console, frame, house, screen};
+//! Frames: what a person sees at each size, with and without colours and Unicode.
+
+use chrono::TimeDelta;
+use crokey::key;
+use insta::assert_snapshot;
+
+use super::super::fixtures::{at, console, frame, house, now, screen, site, styles};
+use super::super::message::Message;
+use super::super::model::Model;
+use super::super::text::width;
 use super::super::theme::{Background, Colours, Theme};
+use super::{Desk, press, update};
+use crate::domain::RoomId;
+
+fn plain() -> Theme {
+    Theme::new(Background::Dark, Colours::None, false)
+}
+
+fn shown(model: &Model) -> String {
+    screen(&frame(model, &plain()))
+}
+
+fn with_styles(model: &Model, theme: &Theme) -> String {
+    let buffer = frame(model, theme);
+    format!("{}\n{}", screen(&buffer), styles(&buffer))
+}
 
 #[test]
-fn look() {
-    let theme = Theme::new(Background::Dark, Colours::None, false);
-    for size in [(80, 24), (120, 40), (200, 60), (50, 16)] {
-        let model = console(house(), size);
-        println!("{}", screen(&frame(&model, &theme)));
+fn at_80_by_24() {
+    assert_snapshot!(shown(&console(house(), (80, 24))));
+}
+
+#[test]
+fn at_120_by_40() {
+    assert_snapshot!(shown(&console(house(), (120, 40))));
+}
+
+#[test]
+fn at_200_by_60() {
+    assert_snapshot!(shown(&console(house(), (200, 60))));
+}
+
+#[test]
+fn as_an_agenda() {
+    assert_snapshot!(shown(&console(house(), (50, 14))));
+}
+
+#[test]
+fn too_small() {
+    assert_snapshot!(shown(&console(house(), (39, 9))));
+}
+
+#[test]
+fn on_a_dark_background() {
+    let theme = Theme::new(Background::Dark, Colours::True, false);
+    assert_snapshot!(with_styles(&console(house(), (80, 24)), &theme));
+}
+
+#[test]
+fn on_a_light_background() {
+    let theme = Theme::new(Background::Light, Colours::True, false);
+    assert_snapshot!(with_styles(&console(house(), (80, 24)), &theme));
+}
+
+#[test]
+fn in_sixteen_colours() {
+    let theme = Theme::new(Background::Dark, Colours::Sixteen, false);
+    assert_snapshot!(with_styles(&console(house(), (80, 24)), &theme));
+}
+
+#[test]
+fn without_colour() {
+    assert_snapshot!(with_styles(&console(house(), (80, 24)), &plain()));
+}
+
+#[test]
+fn without_colour_no_cell_has_one() {
+    let mut desk = Desk::new();
+    for key in [
+        key!(tab),
+        key!('?'),
+        key!(esc),
+        key!(tab),
+        key!(tab),
+        key!(x),
+    ] {
+        desk.press(key);
+        let buffer = frame(&desk.model, &plain());
+        let colours = [ratatui::style::Color::Reset];
+        assert!(
+            buffer
+                .content()
+                .iter()
+                .all(|cell| colours.contains(&cell.fg) && colours.contains(&cell.bg))
+        );
     }
+}
+
+#[test]
+fn in_ascii() {
+    let theme = Theme::new(Background::Dark, Colours::None, true);
+    let shown = screen(&frame(&console(house(), (80, 24)), &theme));
+    assert!(shown.is_ascii(), "{shown}");
+    assert_snapshot!(shown);
+}
+
+#[test]
+fn the_help_page() {
+    let mut desk = Desk::new();
+    desk.press(key!('?'));
+    assert_snapshot!(shown(&desk.model));
+}
+
+#[test]
+fn the_cancel_dialog() {
+    let mut desk = Desk::new();
+    desk.press(key!(x));
+    desk.type_text("guest is ill");
+    desk.press(key!(enter));
+    assert_snapshot!(shown(&desk.model));
+}
+
+#[test]
+fn the_guest_dialog_with_a_complaint() {
+    let mut desk = Desk::new();
+    desk.press(key!(e));
+    desk.type_text(" 東京 👩\u{200d}❤\u{fe0f}\u{200d}👨");
+    desk.press(key!(enter));
+    let id = desk.last();
+    desk.refuse(
+        id,
+        crate::domain::Refusal::TextTooLong {
+            field: "guest".into(),
+            length: 300,
+            limit: 200,
+        },
+    );
+    assert_snapshot!(shown(&desk.model));
+}
+
+#[test]
+fn a_pending_hold_a_stretched_period_and_stock() {
+    let mut desk = Desk::new();
+    (0..7).for_each(|_| _ = desk.press(key!(down)));
+    desk.press(key!(enter));
+    desk.press(key!(right));
+    desk.press(key!(shift - right));
+    let stretched = shown(&desk.model);
+    desk.press(key!(tab));
+    desk.press(key!('3'));
+    assert_snapshot!(format!("{stretched}\n{}", shown(&desk.model)));
+}
+
+#[test]
+fn a_refusal_in_two_lines() {
+    let mut desk = Desk::new();
+    desk.press(key!(enter));
+    assert_snapshot!(shown(&desk.model));
+}
+
+#[test]
+fn while_the_database_is_away() {
+    let mut desk = Desk::new();
+    desk.lose();
+    desk.tell(Message::Tick {
+        uptime: std::time::Duration::from_secs(12),
+    });
+    let theme = Theme::new(Background::Dark, Colours::Sixteen, false);
+    assert_snapshot!(with_styles(&desk.model, &theme));
+}
+
+#[test]
+fn when_a_countdown_has_run_out() {
+    let mut desk = Desk::new();
+    desk.tell(Message::Tick {
+        uptime: std::time::Duration::from_secs(252),
+    });
+    let shown = shown(&desk.model);
+    assert!(shown.contains("expiring…"), "{shown}");
+    assert!(!shown.contains("00:00 Ng"), "{shown}");
+}
+
+#[test]
+fn r5_the_repeated_hour_is_shown_twice_and_the_skipped_one_not_at_all() {
+    let ruler = |date: &str| {
+        let mut model = console(house(), (120, 40));
+        model.show_date(date.parse().unwrap());
+        let start = model.day().start();
+        model.place_cursor(start);
+        shown(&model).lines().take(2).collect::<Vec<_>>().join("\n")
+    };
+    let autumn = ruler("2026-10-25");
+    assert!(autumn.contains("25 h day"), "{autumn}");
+    assert!(
+        autumn.contains("00──────01a─────01b─────02──────03"),
+        "{autumn}"
+    );
+    let spring = ruler("2027-03-28");
+    assert!(spring.contains("23 h day"), "{spring}");
+    assert!(spring.contains("00──────02──────03"), "{spring}");
+}
+
+#[test]
+fn r5_half_an_hour_twice_is_labelled_where_the_clocks_jump() {
+    let mut picture = house();
+    picture.site = site("Australia/Lord_Howe");
+    let mut model = console(picture, (120, 40));
+    model.show_date("2027-04-04".parse().unwrap());
+    let start = model.day().start();
+    model.place_cursor(start);
+    let shown = shown(&model);
+    let top: Vec<&str> = shown.lines().take(2).collect();
+    assert!(top[0].contains("24½ h day"), "{}", top[0]);
+    assert!(top[1].contains("01──────30b─02──────03"), "{}", top[1]);
+}
+
+#[test]
+fn r26_every_row_of_the_grid_ends_where_the_others_end_whatever_guests_are_called() {
+    let hostile = [
+        "👩\u{200d}❤\u{fe0f}\u{200d}👨 محمد",
+        "\u{1b}[2J\u{1b}[H\u{7}boo",
+        "\u{202e}drawkcab\u{2066}",
+        "e\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}",
+        "🇩🇪🇫🇷 1\u{fe0f}\u{20e3} 👋🏽",
+        "東京タワーの会",
+        "नमस्ते क्षत्रिय",
+        "a\tb\nc\rd",
+        "\u{301}\u{200d}\u{feff}",
+        "ﷺ",
+    ];
+    // vt100 takes � for a broken byte and skips it; it is as wide as any letter.
+    let drawable = |line: &str| line.replace('\u{fffd}', "?");
+    let mut picture = house();
+    let room = picture.rooms[0].clone();
+    picture.claims.clear();
+    for (index, guest) in hostile.iter().enumerate() {
+        let id = i64::try_from(index).unwrap();
+        let mut claim = super::super::fixtures::claim(
+            id,
+            &room,
+            super::super::fixtures::period("09:00", "16:00"),
+            crate::domain::ClaimState::Confirmed,
+            guest,
+        );
+        claim.room = RoomId(id + 1);
+        picture.claims.push(claim);
+    }
+    for size in [(80, 24), (120, 40)] {
+        let model = console(picture.clone(), size);
+        let buffer = frame(&model, &plain());
+        for cell in buffer.content() {
+            assert!(
+                !cell.symbol().chars().any(char::is_control),
+                "{:?}",
+                cell.symbol()
+            );
+        }
+        // A simple terminal gives each character its own width and knows no sequences: it must draw what we counted.
+        let mut terminal =
+            vt100::Parser::new(size.1.try_into().unwrap(), size.0.try_into().unwrap(), 0);
+        let mut bytes = String::new();
+        for (y, line) in screen(&buffer).lines().enumerate() {
+            let line = drawable(line);
+            bytes.push_str(&format!("\u{1b}[{};1H{line}", y + 1));
+        }
+        terminal.process(bytes.as_bytes());
+        for row in 0..size.1 {
+            let mut column = 0;
+            while column < size.0 {
+                let ours = drawable(buffer[(column, row)].symbol());
+                let cells = u16::try_from(width(&ours)).unwrap().max(1);
+                let drawn: String = (column..column + cells)
+                    .map(|column| {
+                        terminal
+                            .screen()
+                            .cell(row, column)
+                            .unwrap()
+                            .contents()
+                            .to_owned()
+                    })
+                    .collect();
+                assert_eq!(
+                    drawn.trim_end(),
+                    ours.trim_end(),
+                    "{row},{column}\n{}",
+                    screen(&buffer)
+                );
+                column += cells;
+            }
+        }
+    }
+}
+
+#[test]
+fn many_rooms_say_how_many_more_there_are() {
+    let mut picture = house();
+    for id in 11..=200 {
+        let mut room = picture.rooms[0].clone();
+        room.id = RoomId(id);
+        room.name = format!("Room {id}");
+        picture.rooms.push(room);
+    }
+    let mut model = console(picture, (80, 24));
+    assert!(shown(&model).contains("▾ 189 ─"), "{}", shown(&model));
+    for number in 0..30 {
+        update(&mut model, Message::Key(press(key!(down), number)));
+    }
+    let shown = shown(&model);
+    assert!(
+        shown.contains("▴ 20 ─") && shown.contains("▾ 169 ─"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_time_is_the_houses_whatever_the_terminal_says() {
+    let mut picture = house();
+    picture.site = site("Asia/Kolkata");
+    let model = console(picture, (120, 40));
+    let top = shown(&model);
+    assert!(top.contains("15:54:00 IST"), "{top}");
+    assert_eq!(model.now(), now());
+}
+
+#[test]
+fn business_hours_come_into_view_and_the_night_when_it_is_night() {
+    let first = |clock: &str| {
+        let mut picture = house();
+        picture.read_at = at(clock);
+        console(picture, (80, 24)).scroll.first
+    };
+    assert_eq!(first("2026-12-03T10:24"), at("2026-12-03T08:00"));
+    assert_eq!(first("2026-12-03T05:10"), at("2026-12-03T05:00"));
+    assert!(first("2026-12-03T23:10") + TimeDelta::hours(10) >= at("2026-12-03T23:30"));
 }

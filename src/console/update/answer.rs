@@ -17,7 +17,7 @@ use super::super::selection::StockCursor;
 pub(super) fn answered(
     model: &mut Model,
     id: RequestId,
-    result: Result<Answer, Fault>,
+    result: Result<Box<Answer>, Fault>,
 ) -> Vec<Effect> {
     // Late, or told before: nobody waits for it any more.
     let Some(index) = model

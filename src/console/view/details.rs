@@ -21,7 +21,7 @@ pub fn title(model: &Model) -> &'static str {
     match model.target() {
         Target::Claim(_) | Target::StockClaim(_) => "Claim",
         Target::Item(_) => "Item",
-        Target::Free(..) | Target::Nothing => "Selection",
+        Target::Free(..) | Target::Nothing => "Period",
     }
 }
 

@@ -205,7 +205,7 @@ fn ruler(buffer: &mut Buffer, layout: &Layout, axis: &Axis, model: &Model, theme
             } else {
                 theme.warning
             };
-            taken = put(buffer, *column, y, &label, cells, style) + 1;
+            taken = put(buffer, *column, y, &label, cells, style);
         }
     }
     if let Some(now) = axis.now {
@@ -225,13 +225,15 @@ fn ruler(buffer: &mut Buffer, layout: &Layout, axis: &Axis, model: &Model, theme
     }
 }
 
-/// `09`; in a repeated hour `01a` and `01b`; with minutes where the clocks jump to an odd time.
+/// `09`; in a repeated hour `01a` and `01b`; only the minutes where the clocks jump to an odd time.
 fn hour(tick: &Tick) -> String {
     let label = tick.label();
-    if tick.local.minute() == 0 {
-        label.replacen(":00", "", 1)
-    } else {
-        label
+    match label.split_once(':') {
+        Some((hours, minutes)) if tick.local.minute() == 0 => {
+            format!("{hours}{}", minutes.trim_start_matches('0'))
+        }
+        Some((_, minutes)) => minutes.to_owned(),
+        None => label,
     }
 }
 

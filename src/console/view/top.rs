@@ -78,20 +78,22 @@ fn right(model: &Model, theme: &Theme) -> Vec<Part> {
     let desk = (
         format!("desk {}", truncate(&display(&model.desk.0), 16, glyphs.cut)),
         theme.dim,
-        3,
+        5,
     );
     let mut parts = Vec::new();
-    if !model.pending.is_empty() {
-        let checking = model.pending.iter().any(|pending| pending.checking);
-        let words = if checking { "checking" } else { "asking" };
-        parts.push((format!("{} {words}", glyphs.pending), theme.warning, 0));
-    }
     match &model.connection {
         Connection::Live { latency } => {
-            let latency = latency.map_or(String::new(), |latency| {
-                format!(" {} ms", latency.as_millis().max(1))
+            let checking = model.pending.iter().any(|pending| pending.checking);
+            parts.push(if checking {
+                (format!("{} checking", glyphs.pending), theme.warning, 0)
+            } else if model.pending.is_empty() {
+                let latency = latency.map_or(String::new(), |latency| {
+                    format!(" {} ms", latency.as_millis().max(1))
+                });
+                (format!("{} live{latency}", glyphs.live), theme.good, 2)
+            } else {
+                (format!("{} asking", glyphs.pending), theme.warning, 0)
             });
-            parts.push((format!("{} live{latency}", glyphs.live), theme.good, 2));
             let clock = calendar
                 .local(model.now())
                 .format("%H:%M:%S %Z")
