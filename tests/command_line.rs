@@ -5,11 +5,13 @@ mod support;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use chrono::{Days, NaiveDate, Utc};
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::{Value, json};
 use sqlx::Executor;
 use support::{Database, TestHouse};
@@ -649,6 +651,8 @@ async fn a_check_fails_on_rows_that_break_a_rule() {
 #[test]
 fn mistakes_and_an_unreachable_database_have_their_own_exit_codes() {
     for arguments in [
+        vec![],
+        vec!["--json"],
         vec!["nonsense"],
         vec!["room", "hold"],
         vec![
@@ -689,6 +693,48 @@ fn mistakes_and_an_unreachable_database_have_their_own_exit_codes() {
     }
 }
 
+/// Runs the program in a terminal, and types an answer when it asks.
+fn keyrack_asked(database: &Database, arguments: &[&str], answer: &str) -> (u32, String) {
+    let terminal = native_pty_system().openpty(PtySize::default()).unwrap();
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_keyrack"));
+    command.args(arguments);
+    command.env("DATABASE_URL", database.url());
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let mut child = terminal.slave.spawn_command(command).unwrap();
+    drop(terminal.slave);
+    let mut reader = terminal.master.try_clone_reader().unwrap();
+    let mut writer = terminal.master.take_writer().unwrap();
+    let mut shown = Vec::new();
+    let mut buffer = [0; 1024];
+    let mut answered = false;
+    // Reading ends with an error, or with nothing, when the program closes its end.
+    while let Ok(count @ 1..) = reader.read(&mut buffer) {
+        shown.extend_from_slice(&buffer[..count]);
+        if !answered && String::from_utf8_lossy(&shown).contains("[y/N]") {
+            writeln!(writer, "{answer}").unwrap();
+            answered = true;
+        }
+    }
+    let code = child.wait().unwrap().exit_code();
+    (code, String::from_utf8_lossy(&shown).into_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_the_user_named_is_set_up_on_a_yes() {
+    let database = Database::empty().await;
+    let (code, shown) = keyrack_asked(&database, &["site", "list"], "n");
+    assert_eq!(code, 1, "{shown}");
+    assert!(shown.contains("Set it up now?"), "{shown}");
+    assert_eq!(keyrack(&database, &["site", "list"]).code, 1);
+    let (code, shown) = keyrack_asked(&database, &["site", "list"], "y");
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(keyrack_json(&database, &["site", "list"]).done(), json!([]));
+    // The console has nothing to show yet, and says how to change that.
+    let (code, shown) = keyrack_asked(&database, &[], "");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("keyrack site apply FILE.toml"), "{shown}");
+}
+
 /// A server of Keyrack's own in a directory that only this test uses.
 struct OwnServer(PathBuf);
 
@@ -696,7 +742,7 @@ impl OwnServer {
     fn new() -> Self {
         // Not below target/: root's tests need a place that the server's user can enter.
         let directory =
-            std::env::temp_dir().join(format!("keyrack-test-{}", Uuid::new_v4().simple()));
+            std::env::temp_dir().join(format!("keyrack-{:08x}", Uuid::new_v4().as_fields().0));
         Self(directory)
     }
 

@@ -22,12 +22,14 @@ pub enum Steps {
     Silent,
     /// Those that take a while.
     Slow,
+    /// All, before the console opens.
+    Every,
 }
 
 impl Steps {
     fn tell(self, progress: &Progress) {
-        let slow = !matches!(progress, Progress::Starting { .. });
-        if self == Self::Slow && slow {
+        let quick = matches!(progress, Progress::Starting { .. });
+        if !quick || self == Self::Every {
             self.say(&progress.to_string());
         }
     }
@@ -80,6 +82,7 @@ impl Session {
     /// Brings Keyrack's own database up to date, and fills it when it is fresh.
     async fn set_up_own(&self, steps: Steps) -> Result<(), Failure> {
         if !matches!(self.store.schema_state().await?, SchemaState::Current) {
+            steps.say("Setting up the database");
             self.store.migrate().await?;
         }
         if self.store.sites().await?.is_empty() {
@@ -97,6 +100,11 @@ impl Session {
     /// Keyrack's own server, if that is what is used.
     pub fn server(&self) -> Option<&Server> {
         self.server.as_deref()
+    }
+
+    /// The same, for a task that outlives this borrow.
+    pub fn shared_server(&self) -> Option<Arc<Server>> {
+        self.server.clone()
     }
 
     /// The house that was named, the only one, or the default.

@@ -8,6 +8,7 @@
 
 mod check;
 mod connect;
+mod console;
 mod db;
 mod failure;
 mod history;
@@ -40,17 +41,12 @@ use output::{Output, View};
 ///
 /// Exit codes: 0 done, 1 a fault or a failed check, 2 usage, 3 refused by the house rules, 4 database out of reach.
 #[derive(Debug, Parser)]
-#[command(
-    name = "keyrack",
-    version,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
+#[command(name = "keyrack", version)]
 pub struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 /// What every command takes.
@@ -105,14 +101,28 @@ impl Global {
 
     /// Who is asking (R25).
     fn desk(&self) -> Desk {
-        let account = || {
-            ["USER", "LOGNAME", "USERNAME"]
-                .into_iter()
-                .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-        };
         let named = self.desk.clone().filter(|name| !name.is_empty());
-        Desk(named.or_else(account).unwrap_or_else(|| "desk".to_owned()))
+        Desk(
+            named
+                .or_else(account_name)
+                .unwrap_or_else(|| "desk".to_owned()),
+        )
     }
+}
+
+/// The name of the account that runs this program.
+#[cfg(unix)]
+fn account_name() -> Option<String> {
+    let user = nix::unistd::User::from_uid(nix::unistd::Uid::current());
+    user.ok().flatten().map(|user| user.name)
+}
+
+/// The name of the account that runs this program.
+#[cfg(not(unix))]
+fn account_name() -> Option<String> {
+    std::env::var("USERNAME")
+        .ok()
+        .filter(|name| !name.is_empty())
 }
 
 #[derive(Debug, Subcommand)]
@@ -202,8 +212,9 @@ fn print(text: &str) {
 async fn dispatch(cli: Cli) -> Result<Output, Failure> {
     let Cli { global, command } = cli;
     let command = match command {
-        Command::Db(command) => return command.run(&global).await,
-        command => command,
+        None => return console::run(&global).await,
+        Some(Command::Db(command)) => return command.run(&global).await,
+        Some(command) => command,
     };
     let steps = if global.json {
         Steps::Silent

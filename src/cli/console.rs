@@ -1,0 +1,80 @@
+//! `keyrack` without a command: the console.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::console::{self, Config, Context};
+use crate::postgres::Server;
+use crate::store::Revive;
+
+use super::Global;
+use super::connect::{Session, Steps};
+use super::failure::Failure;
+use super::output::Output;
+
+const GREETING: &str = r#"Welcome to Keyrack. There is no house in this database yet: describe one in a file,
+
+    [site]
+    name = "Riverside House"
+    time_zone = "Europe/London"
+
+    [[room]]
+    name = "Blue room"
+    capacity = 8
+
+    [[item]]
+    name = "Breakfast"
+    total = 40
+
+then run `keyrack site apply FILE.toml`, and `keyrack` again. assets/sample-house.toml, next to Keyrack's source,
+explains everything that such a file can say."#;
+
+#[derive(Serialize)]
+struct Nothing {}
+
+/// Opens the console, until the person leaves it.
+pub async fn run(global: &Global) -> Result<Output, Failure> {
+    if global.json {
+        return Err(Failure::Usage(
+            "--json needs a command; `keyrack list --json` has what the console shows.".into(),
+        ));
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        return Err(Failure::Usage(
+            "The console needs a terminal. `keyrack list` says in plain text what it shows.".into(),
+        ));
+    }
+    let config = Config::load().map_err(|error| Failure::Usage(error.to_string()))?;
+    let session = Session::open(global, Steps::Every).await?;
+    let result = show(&session, config).await;
+    session.close().await;
+    result
+}
+
+async fn show(session: &Session, config: Config) -> Result<Output, Failure> {
+    if session.store().sites().await?.is_empty() {
+        return Ok(Output::new(GREETING, &Nothing {}));
+    }
+    let context = Context {
+        house: session.house().await?,
+        desk: session.desk().clone(),
+        config,
+        revive: session.shared_server().map(revive),
+    };
+    console::run(context).await?;
+    Ok(Output::new("", &Nothing {}))
+}
+
+/// Brings Keyrack's own server back when it is lost. A console goes on asking, so a failure is only logged.
+fn revive(server: Arc<Server>) -> Revive {
+    Arc::new(move || {
+        let server = Arc::clone(&server);
+        Box::pin(async move {
+            if let Err(error) = server.ensure_running().await {
+                tracing::warn!(%error, "the embedded server could not be brought back");
+            }
+        })
+    })
+}
