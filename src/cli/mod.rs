@@ -49,13 +49,15 @@ pub struct Cli {
     command: Option<Command>,
 }
 
+const FOR_EVERY_COMMAND: &str = "For every command";
+
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
 struct Global {
     /// The database to use, like postgres://user@host/database?sslmode=require; without it, Keyrack's own
     #[arg(
         long,
-        global = true,
+        global = true, help_heading = FOR_EVERY_COMMAND,
         env = "DATABASE_URL",
         value_name = "URL",
         hide_env_values = true
@@ -64,7 +66,7 @@ struct Global {
     /// Where Keyrack's own PostgreSQL keeps its data
     #[arg(
         long,
-        global = true,
+        global = true, help_heading = FOR_EVERY_COMMAND,
         env = "KEYRACK_DATA_DIR",
         value_name = "DIRECTORY"
     )]
@@ -72,19 +74,19 @@ struct Global {
     /// The directory with the PostgreSQL programs to run; without it, the newest on this machine
     #[arg(
         long,
-        global = true,
+        global = true, help_heading = FOR_EVERY_COMMAND,
         env = "KEYRACK_POSTGRES_BIN",
         value_name = "DIRECTORY"
     )]
     postgres_bin: Option<PathBuf>,
     /// The house; may be left out where there is one, or a default
-    #[arg(long, global = true, env = "KEYRACK_SITE", value_name = "NAME")]
+    #[arg(long, global = true, help_heading = FOR_EVERY_COMMAND, env = "KEYRACK_SITE", value_name = "NAME")]
     site: Option<String>,
     /// Your name, as it is written into the history; without it, the name of your account
-    #[arg(long, global = true, env = "KEYRACK_DESK", value_name = "NAME")]
+    #[arg(long, global = true, help_heading = FOR_EVERY_COMMAND, env = "KEYRACK_DESK", value_name = "NAME")]
     desk: Option<String>,
     /// Print one JSON value on standard output; a refusal is one too, a fault stays a sentence on standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = FOR_EVERY_COMMAND)]
     json: bool,
 }
 
