@@ -95,6 +95,11 @@ impl Database {
         url.replacen("/keyrack?", &format!("/{}?", self.name), 1)
     }
 
+    /// One of the client programs that came with the server, if it has it.
+    pub fn client_program(&self, name: &str) -> Option<PathBuf> {
+        self.server.as_ref().unwrap().client_program(name)
+    }
+
     /// A plain connection, around the store.
     pub async fn connect(&self) -> PgConnection {
         PgConnection::connect_with(&self.options).await.unwrap()
