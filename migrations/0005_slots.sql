@@ -31,14 +31,20 @@ CREATE TYPE slot_answer AS (
 -- The answer, with the claim as it is now if there is one.
 CREATE FUNCTION answer_slot(p_site bigint, p_hold bigint, p_refusal text, p_details jsonb, p_repeated boolean)
 RETURNS slot_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_answer slot_answer;
+BEGIN
     SELECT
         p_refusal, p_details, p_repeated, clock_timestamp(), c.hold_id, c.group_id, c.room_id, c.room, c.starts_at,
         c.ends_at, c.occupied_until, c.nights, c.purpose, c.state, c.guest, c.note, c.party, c.expires_at, c.version,
         c.desk, c.request_id, c.created_at, c.changed_at
+    INTO v_answer
     FROM (VALUES (true)) AS one (row)
-    LEFT JOIN slot_claim AS c ON c.site_id = p_site AND c.hold_id = p_hold
+    LEFT JOIN slot_claim AS c ON c.site_id = p_site AND c.hold_id = p_hold;
+    RETURN v_answer;
+END
 $$;
 
 -- Remember the outcome and answer.
@@ -144,9 +150,13 @@ CREATE FUNCTION hold_slot(
     p_site bigint, p_request uuid, p_desk text, p_room bigint, p_from timestamptz, p_to timestamptz,
     p_ttl interval DEFAULT NULL, p_guest text DEFAULT '', p_note text DEFAULT '', p_party integer DEFAULT NULL
 ) RETURNS slot_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT claim_slot('hold_slot', p_site, p_request, p_desk, p_room, p_from, p_to, p_ttl, p_guest, p_note, p_party, '')
+BEGIN
+    RETURN claim_slot(
+        'hold_slot', p_site, p_request, p_desk, p_room, p_from, p_to, p_ttl, p_guest, p_note, p_party, ''
+    );
+END
 $$;
 
 COMMENT ON FUNCTION hold_slot(bigint, uuid, text, bigint, timestamptz, timestamptz, interval, text, text, integer) IS
@@ -157,10 +167,14 @@ Without a length the site's default counts. A room by the night takes its own ch
 CREATE FUNCTION block_slot(
     p_site bigint, p_request uuid, p_desk text, p_room bigint, p_from timestamptz, p_to timestamptz, p_reason text
 ) RETURNS slot_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+BEGIN
     -- The note carries the reason, so that the grid can say it.
-    SELECT claim_slot('block_slot', p_site, p_request, p_desk, p_room, p_from, p_to, NULL, '', p_reason, NULL, p_reason)
+    RETURN claim_slot(
+        'block_slot', p_site, p_request, p_desk, p_room, p_from, p_to, NULL, '', p_reason, NULL, p_reason
+    );
+END
 $$;
 
 COMMENT ON FUNCTION block_slot(bigint, uuid, text, bigint, timestamptz, timestamptz, text) IS
@@ -171,9 +185,13 @@ CREATE FUNCTION import_slot(
     p_site bigint, p_request uuid, p_desk text, p_room bigint, p_from timestamptz, p_to timestamptz,
     p_guest text DEFAULT '', p_note text DEFAULT '', p_party integer DEFAULT NULL
 ) RETURNS slot_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT claim_slot('import_slot', p_site, p_request, p_desk, p_room, p_from, p_to, NULL, p_guest, p_note, p_party, '')
+BEGIN
+    RETURN claim_slot(
+        'import_slot', p_site, p_request, p_desk, p_room, p_from, p_to, NULL, p_guest, p_note, p_party, ''
+    );
+END
 $$;
 
 COMMENT ON FUNCTION import_slot(bigint, uuid, text, bigint, timestamptz, timestamptz, text, text, integer) IS
@@ -286,9 +304,11 @@ $$;
 CREATE FUNCTION confirm_slot(
     p_site bigint, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint DEFAULT NULL
 ) RETURNS slot_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_slot('confirm_slot', p_site, p_request, p_desk, p_hold, p_expect_version, NULL, NULL, NULL, NULL)
+BEGIN
+    RETURN change_slot('confirm_slot', p_site, p_request, p_desk, p_hold, p_expect_version, NULL, NULL, NULL, NULL);
+END
 $$;
 
 COMMENT ON FUNCTION confirm_slot(bigint, uuid, text, bigint, bigint) IS
@@ -300,9 +320,11 @@ CREATE FUNCTION cancel_slot(
     p_site bigint, p_request uuid, p_desk text, p_hold bigint, p_reason text DEFAULT '',
     p_expect_version bigint DEFAULT NULL
 ) RETURNS slot_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_slot('cancel_slot', p_site, p_request, p_desk, p_hold, p_expect_version, p_reason, NULL, NULL, NULL)
+BEGIN
+    RETURN change_slot('cancel_slot', p_site, p_request, p_desk, p_hold, p_expect_version, p_reason, NULL, NULL, NULL);
+END
 $$;
 
 COMMENT ON FUNCTION cancel_slot(bigint, uuid, text, bigint, text, bigint) IS
@@ -313,9 +335,13 @@ CREATE FUNCTION edit_slot(
     p_site bigint, p_request uuid, p_desk text, p_hold bigint, p_guest text DEFAULT NULL, p_note text DEFAULT NULL,
     p_party integer DEFAULT NULL, p_expect_version bigint DEFAULT NULL
 ) RETURNS slot_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_slot('edit_slot', p_site, p_request, p_desk, p_hold, p_expect_version, NULL, p_guest, p_note, p_party)
+BEGIN
+    RETURN change_slot(
+        'edit_slot', p_site, p_request, p_desk, p_hold, p_expect_version, NULL, p_guest, p_note, p_party
+    );
+END
 $$;
 
 COMMENT ON FUNCTION edit_slot(bigint, uuid, text, bigint, text, text, integer, bigint) IS

@@ -23,13 +23,19 @@ CREATE TYPE stock_answer AS (
 
 CREATE FUNCTION answer_stock(p_site bigint, p_hold bigint, p_refusal text, p_details jsonb, p_repeated boolean)
 RETURNS stock_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_answer stock_answer;
+BEGIN
     SELECT
         p_refusal, p_details, p_repeated, clock_timestamp(), c.hold_id, c.group_id, c.item_id, c.item, c.quantity,
         c.state, c.guest, c.note, c.expires_at, c.version, c.desk, c.request_id, c.created_at, c.changed_at
+    INTO v_answer
     FROM (VALUES (true)) AS one (row)
-    LEFT JOIN stock_claim AS c ON c.site_id = p_site AND c.hold_id = p_hold
+    LEFT JOIN stock_claim AS c ON c.site_id = p_site AND c.hold_id = p_hold;
+    RETURN v_answer;
+END
 $$;
 
 CREATE FUNCTION finish_stock(p_site bigint, p_request uuid, p_hold bigint, p_refused refused) RETURNS stock_answer
@@ -197,9 +203,11 @@ $$;
 CREATE FUNCTION confirm_stock(
     p_site bigint, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint DEFAULT NULL
 ) RETURNS stock_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_stock('confirm_stock', p_site, p_request, p_desk, p_hold, p_expect_version, NULL)
+BEGIN
+    RETURN change_stock('confirm_stock', p_site, p_request, p_desk, p_hold, p_expect_version, NULL);
+END
 $$;
 
 COMMENT ON FUNCTION confirm_stock(bigint, uuid, text, bigint, bigint) IS
@@ -210,9 +218,11 @@ CREATE FUNCTION cancel_stock(
     p_site bigint, p_request uuid, p_desk text, p_hold bigint, p_reason text DEFAULT '',
     p_expect_version bigint DEFAULT NULL
 ) RETURNS stock_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_stock('cancel_stock', p_site, p_request, p_desk, p_hold, p_expect_version, p_reason)
+BEGIN
+    RETURN change_stock('cancel_stock', p_site, p_request, p_desk, p_hold, p_expect_version, p_reason);
+END
 $$;
 
 COMMENT ON FUNCTION cancel_stock(bigint, uuid, text, bigint, text, bigint) IS
@@ -276,13 +286,19 @@ CREATE TYPE item_answer AS (
 
 CREATE FUNCTION answer_item(p_site bigint, p_item bigint, p_refusal text, p_details jsonb, p_repeated boolean)
 RETURNS item_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_answer item_answer;
+BEGIN
     SELECT
         p_refusal, p_details, p_repeated, clock_timestamp(), i.item_id, i.item, i.total, i.available, i.held, i.sold,
         i.retired_at
+    INTO v_answer
     FROM (VALUES (true)) AS one (row)
-    LEFT JOIN item_now AS i ON i.site_id = p_site AND i.item_id = p_item
+    LEFT JOIN item_now AS i ON i.site_id = p_site AND i.item_id = p_item;
+    RETURN v_answer;
+END
 $$;
 
 CREATE FUNCTION finish_item(p_site bigint, p_request uuid, p_item bigint, p_refused refused) RETURNS item_answer
@@ -348,9 +364,11 @@ $$;
 CREATE FUNCTION receive_stock(
     p_site bigint, p_request uuid, p_desk text, p_item bigint, p_quantity integer, p_reason text
 ) RETURNS item_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT move_stock('receive_stock', p_site, p_request, p_desk, p_item, p_quantity, p_reason)
+BEGIN
+    RETURN move_stock('receive_stock', p_site, p_request, p_desk, p_item, p_quantity, p_reason);
+END
 $$;
 
 COMMENT ON FUNCTION receive_stock(bigint, uuid, text, bigint, integer, text) IS
@@ -360,9 +378,11 @@ SELECT * FROM receive_stock(1, gen_random_uuid(), 'anna', 3, 20, 'delivery');$$;
 CREATE FUNCTION adjust_stock(
     p_site bigint, p_request uuid, p_desk text, p_item bigint, p_change integer, p_reason text
 ) RETURNS item_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT move_stock('adjust_stock', p_site, p_request, p_desk, p_item, p_change, p_reason)
+BEGIN
+    RETURN move_stock('adjust_stock', p_site, p_request, p_desk, p_item, p_change, p_reason);
+END
 $$;
 
 COMMENT ON FUNCTION adjust_stock(bigint, uuid, text, bigint, integer, text) IS
