@@ -12,6 +12,7 @@ pub mod keys;
 pub mod layout;
 pub mod message;
 pub mod model;
+pub mod news;
 pub mod reasons;
 pub mod runtime;
 pub mod selection;

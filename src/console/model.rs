@@ -17,6 +17,7 @@ use super::board::{self, Board};
 use super::dialog::Dialog;
 use super::keys::Keymap;
 use super::layout::{self, Scale, Screen};
+use super::news::Departed;
 use super::selection::{Cursor, StockCursor};
 use super::text;
 
@@ -167,6 +168,8 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// What the keys mean.
     pub keymap: Arc<Keymap>,
+    /// The claim that was under the cursor until it ended.
+    pub departed: Option<Departed>,
     settled: Vec<Settled>,
 }
 
@@ -200,6 +203,7 @@ impl Model {
             clock: Clock::new(now, uptime),
             notice: None,
             keymap,
+            departed: None,
             settled: Vec::new(),
         };
         model.place_cursor(now);
@@ -297,6 +301,7 @@ impl Model {
 
     /// Takes a new picture in, with what is known from answers that are younger.
     pub fn accept(&mut self, picture: Arc<Picture>) {
+        self.read_news(&picture);
         let read_at = picture.read_at;
         self.settled.retain(|settled| match settled {
             Settled::Slot(_, at) | Settled::Stock(_, at) => *at >= read_at,

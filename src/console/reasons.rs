@@ -43,7 +43,7 @@ pub fn command(model: &Model) -> Option<String> {
     if let Connection::Lost { since, .. } = &model.connection {
         let since = model.calendar().clock_time(*since);
         return Some(format!(
-            "The database is away since {since}, so nothing can be asked of it. It is being called; try again when it is back."
+            "The database is away since {since}, so nothing can be asked of it. Try again when it is back."
         ));
     }
     if model.cursor.surprised && model.panel == Panel::Rooms {

@@ -61,6 +61,9 @@ fn change(model: &mut Model, message: Message) -> Vec<Effect> {
                 Connection::Lost { since, .. } => *since,
                 Connection::Live { .. } => model.clock.answered(),
             };
+            if !model.is_lost() {
+                model.notice = None;
+            }
             model.connection = Connection::Lost { since, sentence };
             vec![Effect::Draw]
         }

@@ -445,3 +445,58 @@ fn an_empty_house_can_be_looked_at() {
         assert_eq!(desk.asks(key).len(), 0);
     }
 }
+
+/// The claim is gone from the picture, and the feed says how.
+fn end(desk: &mut Desk, kind: crate::domain::EventKind, by: &str) {
+    desk.picture(|picture| {
+        let claim = picture.claims.remove(0);
+        let mut event =
+            super::super::fixtures::event(100, 0, kind, &picture.rooms[0], &claim.guest);
+        event.subject = crate::domain::Subject::SlotHold(claim.id, claim.room);
+        event.desk = crate::domain::Desk(by.into());
+        event.reason = "double booking".into();
+        picture.events.insert(0, event);
+    });
+}
+
+#[test]
+fn whoever_looks_at_a_claim_learns_that_another_desk_gave_it_back() {
+    let mut desk = Desk::new();
+    end(&mut desk, crate::domain::EventKind::Cancelled, "cleo");
+    for part in [
+        "Given back by desk cleo",
+        "Blue room",
+        "Müller",
+        "double booking",
+    ] {
+        assert!(desk.notice().contains(part), "{part} in {}", desk.notice());
+    }
+}
+
+#[test]
+fn a_hold_of_ones_own_that_runs_out_is_told_wherever_the_cursor_is() {
+    let mut picture = house();
+    picture.claims[0].desk = crate::domain::Desk("anna".into());
+    let mut desk = Desk::at(picture);
+    desk.press(key!(down));
+    desk.press(key!(down));
+    end(&mut desk, crate::domain::EventKind::Expired, "bo");
+    assert!(
+        desk.notice().starts_with("Expired: Blue room"),
+        "{}",
+        desk.notice()
+    );
+}
+
+#[test]
+fn an_expired_claim_is_named_where_it_was() {
+    let mut desk = Desk::new();
+    end(&mut desk, crate::domain::EventKind::Expired, "bo");
+    let theme = super::super::theme::Theme::new(
+        super::super::theme::Background::Dark,
+        super::super::theme::Colours::None,
+        false,
+    );
+    let shown = super::super::fixtures::screen(&super::super::fixtures::frame(&desk.model, &theme));
+    assert!(shown.contains("▫ expired 10:24:00  Müller"), "{shown}");
+}

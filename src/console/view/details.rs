@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::duration::spoken;
+use crate::domain::duration::{spoken, written};
 use crate::domain::{BookedBy, ClaimState, Item, Period, Room, SlotHold, StockHold};
 
 use super::super::keys::Action;
@@ -192,7 +192,7 @@ fn span(model: &Model, period: &Period, nights: Option<i32>) -> String {
     let length = match nights {
         Some(1) => "1 night".into(),
         Some(nights) => format!("{nights} nights"),
-        None => spoken(period.length()),
+        None => written(period.length()),
     };
     format!("{}, {length}", model.calendar().span(period))
 }
@@ -206,6 +206,14 @@ fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
         i32::try_from(nights.num_days()).unwrap_or(0)
     });
     page.line(&span(model, period, nights), theme.text);
+    let departed = model.departed.as_ref();
+    if let Some(gone) =
+        departed.filter(|gone| gone.claim.room == room.id && gone.claim.period.overlaps(period))
+    {
+        let guest = display(&gone.claim.guest);
+        let words = format!("{} {} {}  {guest}", theme.glyphs.ended, gone.state, gone.at);
+        page.line(&words, theme.past);
+    }
     match reasons::hold(model) {
         _ if model.panel == Panel::Feed => {}
         Some(reason) => page.wrapped(&reason, 3, theme.dim),
