@@ -186,6 +186,25 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_says_what_is_so_without_it_and_names_every_key() {
+        let sample = include_str!("../../assets/console.toml");
+        let config: Config = toml::from_str(sample).unwrap();
+        assert_eq!(
+            Config {
+                keys: HashMap::new(),
+                ..config.clone()
+            },
+            Config::default()
+        );
+        let (sample, usual) = (config.keymap().unwrap(), Keymap::default());
+        for binding in &crate::console::keys::BINDINGS {
+            assert_eq!(sample.all(binding.action), usual.all(binding.action));
+            let named = config.keys.contains_key(binding.name);
+            assert_eq!(named, !binding.keys.is_empty(), "{}", binding.name);
+        }
+    }
+
+    #[test]
     fn a_mistake_is_named_with_its_line() {
         let error = read("theme = 'dark'\ncolor = 'red'\n")
             .unwrap_err()

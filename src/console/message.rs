@@ -36,6 +36,11 @@ pub enum Message {
         /// The row.
         row: u16,
     },
+    /// The mouse was moved with its button down.
+    Drag {
+        /// The column.
+        column: u16,
+    },
     /// The wheel was turned over a cell: up is negative.
     Wheel {
         /// The column.
@@ -73,7 +78,7 @@ pub enum Message {
         /// What happened and what is being done.
         sentence: String,
     },
-    /// A command's outcome is unknown and is being asked again (R24), or it is being tried again (R23).
+    /// A command's outcome is unknown and is being asked again (R24).
     Checking(RequestId),
     /// A command came back.
     Answered {

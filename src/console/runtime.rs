@@ -12,7 +12,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::domain::{Desk, Request, RequestId};
-use crate::store::{House, Revive, StoreError, Watch, WatchEvent};
+use crate::store::{House, Progress, Revive, StoreError, Watch, WatchEvent};
 
 use super::config::Config;
 use super::effect::Effect;
@@ -180,7 +180,11 @@ impl Console {
         tokio::spawn(async move {
             let reports = replies.clone();
             // Nobody hears it any more only when the console is gone.
-            let report = move |_| _ = reports.send(Message::Checking(id));
+            let report = move |progress| {
+                if progress == Progress::Checking {
+                    _ = reports.send(Message::Checking(id));
+                }
+            };
             let result = house
                 .execute_reporting(request, report)
                 .await
@@ -240,6 +244,7 @@ impl Console {
                 let (column, row) = (mouse.column, mouse.row);
                 match mouse.kind {
                     MouseEventKind::Down(MouseButton::Left) => Some(Message::Click { column, row }),
+                    MouseEventKind::Drag(MouseButton::Left) => Some(Message::Drag { column }),
                     MouseEventKind::ScrollUp => Some(Message::Wheel {
                         column,
                         row,

@@ -317,6 +317,12 @@ impl Model {
         self.revalidate_stock();
     }
 
+    /// Whether an instant lies in the cell under the cursor.
+    pub fn is_in_cell(&self, at: DateTime<Utc>) -> bool {
+        self.room()
+            .is_some_and(|room| self.cell(room, self.cursor.at).contains(at))
+    }
+
     fn touches(&self, period: &Period) -> bool {
         self.room()
             .is_some_and(|room| self.cell(room, self.cursor.at).overlaps(period))

@@ -29,6 +29,7 @@ fn change(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Key(press) => key(model, press),
         Message::Paste(text) => converse::paste(model, &text),
         Message::Click { column, row } => click(model, column, row),
+        Message::Drag { column } => drag(model, column),
         Message::Wheel { column, row, lines } => wheel(model, column, row, lines),
         Message::Resized { width, height } => {
             model.size = (width, height);
@@ -176,6 +177,24 @@ fn click(model: &mut Model, column: u16, row: u16) -> Vec<Effect> {
     } else {
         return Vec::new();
     }
+    vec![Effect::Draw]
+}
+
+/// Stretches the period from where the button went down, in the same room.
+fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
+    let (Screen::Full(layout), None, Panel::Rooms) = (model.screen(), &model.dialog, model.panel)
+    else {
+        return Vec::new();
+    };
+    let column = column.clamp(layout.grid.left(), layout.grid.right() - 1);
+    let at = layout
+        .scale
+        .instant(model.scroll.first, column - layout.grid.x);
+    if model.room().is_none() || model.is_in_cell(at) && model.cursor.anchor.is_none() {
+        return Vec::new();
+    }
+    model.cursor.anchor.get_or_insert(model.cursor.at);
+    model.place_cursor(at);
     vec![Effect::Draw]
 }
 

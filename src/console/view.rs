@@ -96,11 +96,12 @@ fn full(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
 /// The rule beneath the grid with the panels' titles, and the panels.
 fn panels(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
     let rule = layout.rule;
-    buffer.set_stringn(
+    fill(
+        buffer,
         rule.x,
         rule.y,
-        theme.glyphs.rule.repeat(rule.width.into()),
-        rule.width.into(),
+        rule.width,
+        theme.glyphs.rule,
         theme.rule,
     );
     put(
@@ -146,12 +147,12 @@ fn panels(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
             ..layout.stock
         };
         let start = head.x - 2;
-        let dashes = theme.glyphs.rule.repeat(usize::from(head.width) + 2);
-        buffer.set_stringn(
+        fill(
+            buffer,
             start,
             head.y,
-            dashes,
-            usize::from(head.width) + 2,
+            head.width + 2,
+            theme.glyphs.rule,
             theme.rule,
         );
         head
@@ -218,6 +219,24 @@ fn grey(buffer: &mut Buffer, area: Rect, theme: &Theme) {
             cell.set_style(Style::reset().patch(theme.away));
         }
     }
+}
+
+/// Writes a glyph into so many cells.
+pub(super) fn fill(
+    buffer: &mut Buffer,
+    x: u16,
+    y: u16,
+    cells: u16,
+    glyph: &str,
+    style: Style,
+) -> u16 {
+    let end = x.saturating_add(cells).min(buffer.area.right());
+    if y < buffer.area.bottom() {
+        for x in x..end {
+            buffer[(x, y)].set_symbol(glyph).set_style(style);
+        }
+    }
+    end
 }
 
 /// Writes text that is made for the screen, in at most so many cells; returns the column after it.

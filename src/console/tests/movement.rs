@@ -284,3 +284,26 @@ fn a_click_selects_what_is_under_it() {
         row: 23,
     });
 }
+
+#[test]
+fn dragging_stretches_the_period_and_a_click_lets_go() {
+    let mut desk = Desk::new();
+    let column = |cells: u16| 18 + 1 + cells;
+    desk.tell(Message::Click {
+        column: column(12),
+        row: 2 + 7,
+    });
+    assert!(
+        desk.tell(Message::Drag { column: column(13) }).is_empty(),
+        "still the same cell"
+    );
+    desk.tell(Message::Drag { column: column(18) });
+    assert_eq!(selected(&desk), period("10:00", "11:30"));
+    desk.tell(Message::Drag { column: column(15) });
+    assert_eq!(selected(&desk), period("10:00", "11:00"));
+    desk.tell(Message::Click {
+        column: column(15),
+        row: 2 + 7,
+    });
+    assert_eq!(selected(&desk), period("10:30", "11:00"));
+}

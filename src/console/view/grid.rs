@@ -14,7 +14,7 @@ use super::super::model::{Model, Panel};
 use super::super::text::{pad, truncate, width};
 use super::super::theme::Theme;
 use super::claim::{self, Look};
-use super::put;
+use super::{fill, put};
 
 /// The time axis as it is scrolled now.
 struct Axis {
@@ -171,13 +171,7 @@ fn empty(buffer: &mut Buffer, layout: &Layout, theme: &Theme) {
 fn ruler(buffer: &mut Buffer, layout: &Layout, axis: &Axis, model: &Model, theme: &Theme) {
     let (y, glyphs) = (layout.ruler.y, &theme.glyphs);
     let all = layout.ruler.width;
-    buffer.set_stringn(
-        layout.ruler.x,
-        y,
-        glyphs.rule.repeat(all.into()),
-        all.into(),
-        theme.rule,
-    );
+    fill(buffer, layout.ruler.x, y, all, glyphs.rule, theme.rule);
     put(buffer, layout.grid.x - 1, y, glyphs.tee_down, 1, theme.rule);
     super::title(
         buffer,
@@ -278,24 +272,24 @@ fn row(
     let glyphs = &theme.glyphs;
     for (column, tick) in &axis.marks {
         if tick.at >= axis.now_at {
-            put(buffer, *column, y, glyphs.hour, 1, theme.free);
+            fill(buffer, *column, y, 1, glyphs.hour, theme.free);
         }
     }
     if let Some(now) = axis.now {
         (y..(y + axis.row_height).min(axis.area.bottom()))
-            .for_each(|y| _ = put(buffer, now, y, glyphs.now_column, 1, theme.now));
+            .for_each(|y| _ = fill(buffer, now, y, 1, glyphs.now_column, theme.now));
     }
     let end = axis.first + axis.scale.span(axis.area.width);
     for (claim, guest) in board.touching(room.id, axis.first, end) {
         if let Ok(cleaning) = Period::new(claim.period.end(), claim.occupied_until)
             && let Some((from, to, ..)) = axis.columns(&cleaning)
         {
-            put(
+            fill(
                 buffer,
                 from,
                 y,
-                &glyphs.turnaround.repeat((to - from).into()),
                 to - from,
+                glyphs.turnaround,
                 theme.turnaround,
             );
         }
@@ -411,14 +405,7 @@ fn paint(
     theme: &Theme,
 ) {
     let cells = to - from;
-    put(
-        buffer,
-        from,
-        y,
-        &look.glyph.repeat(cells.into()),
-        cells,
-        look.fill,
-    );
+    fill(buffer, from, y, cells, look.glyph, look.fill);
     let room = inside(columns);
     let cut = if room > 4 { theme.glyphs.cut } else { "" };
     let words = truncate(words, room, cut);

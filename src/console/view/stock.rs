@@ -10,7 +10,7 @@ use super::super::selection::StockCursor;
 use super::super::text::{display, pad, truncate};
 use super::super::theme::Theme;
 use super::claim;
-use super::put;
+use super::{fill, put};
 
 /// The width of the figures.
 const FIGURES: u16 = 19;
@@ -166,31 +166,10 @@ fn item(
 /// Sold, held and free, each in proportion; what there is shows in at least one cell.
 fn bar(buffer: &mut Buffer, x: u16, y: u16, cells: u16, item: &Item, theme: &Theme) {
     let (sold, held) = parts(cells, item);
-    let after = put(
-        buffer,
-        x,
-        y,
-        &theme.glyphs.sold.repeat(sold.into()),
-        sold,
-        theme.confirmed_fill,
-    );
-    let after = put(
-        buffer,
-        after,
-        y,
-        &theme.glyphs.held.repeat(held.into()),
-        held,
-        theme.held_fill,
-    );
+    let after = fill(buffer, x, y, sold, theme.glyphs.sold, theme.confirmed_fill);
+    let after = fill(buffer, after, y, held, theme.glyphs.held, theme.held_fill);
     let free = cells - sold - held;
-    put(
-        buffer,
-        after,
-        y,
-        &theme.glyphs.available.repeat(free.into()),
-        free,
-        theme.free,
-    );
+    fill(buffer, after, y, free, theme.glyphs.available, theme.free);
 }
 
 fn parts(cells: u16, item: &Item) -> (u16, u16) {
