@@ -99,7 +99,7 @@ impl Console {
         let mut events = EventStream::new();
         let mut signals = Signals::new()?;
         let mut next_tick = Instant::now();
-        self.screen.draw(&self.model, &self.theme)?;
+        self.draw()?;
         while !self.leaving {
             let mut messages = Vec::new();
             tokio::select! {
@@ -148,8 +148,18 @@ impl Console {
             }
         }
         if draw && !self.leaving {
-            self.screen.draw(&self.model, &self.theme)?;
+            self.draw()?;
         }
+        Ok(())
+    }
+
+    /// Paints the model, at the size that the terminal has by now.
+    fn draw(&mut self) -> Result<()> {
+        let (width, height) = crossterm::terminal::size()?;
+        if (width, height) != self.model.size {
+            update(&mut self.model, Message::Resized { width, height });
+        }
+        self.screen.draw(&self.model, &self.theme)?;
         Ok(())
     }
 

@@ -24,6 +24,9 @@ use super::theme::Theme;
 /// Paints the model.
 pub fn draw(frame: &mut Frame, model: &Model, theme: &Theme) {
     let area = frame.area();
+    if (area.width, area.height) != model.size {
+        return; // The terminal has just been resized: the message that says so is on its way.
+    }
     let buffer = frame.buffer_mut();
     buffer.set_style(area, theme.text);
     match model.screen() {

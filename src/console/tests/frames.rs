@@ -333,3 +333,35 @@ fn business_hours_come_into_view_and_the_night_when_it_is_night() {
     assert_eq!(first("2026-12-03T05:10"), at("2026-12-03T05:00"));
     assert!(first("2026-12-03T23:10") + TimeDelta::hours(10) >= at("2026-12-03T23:30"));
 }
+#[test]
+fn a_terminal_that_was_resized_a_moment_ago_is_not_drawn_over() {
+    let model = console(house(), (200, 60));
+    for size in [(80, 24), (201, 60), (1, 1)] {
+        let mut terminal =
+            ratatui::Terminal::new(ratatui::backend::TestBackend::new(size.0, size.1)).unwrap();
+        terminal
+            .draw(|frame| super::super::view::draw(frame, &model, &plain()))
+            .unwrap();
+    }
+}
+
+#[test]
+fn every_state_can_be_drawn_at_every_size() {
+    let theme = Theme::new(Background::Light, Colours::Sixteen, true);
+    for keys in [
+        &[key!(tab), key!(down)][..],
+        &[key!('?')],
+        &[key!(e)],
+        &[key!(x), key!(enter)],
+        &[key!(enter)],
+    ] {
+        let mut desk = Desk::new();
+        keys.iter().for_each(|key| _ = desk.press(*key));
+        for width in [1, 2, 39, 40, 41, 59, 60, 61, 80, 109, 110, 149, 150, 230] {
+            for height in [1, 9, 10, 11, 15, 16, 17, 22, 24, 45] {
+                desk.tell(Message::Resized { width, height });
+                frame(&desk.model, &theme);
+            }
+        }
+    }
+}

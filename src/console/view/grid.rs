@@ -406,6 +406,8 @@ fn paint(
 ) {
     let cells = to - from;
     fill(buffer, from, y, cells, look.glyph, look.fill);
+    // Brighter than the rest, so that back-to-back claims can be told apart.
+    fill(buffer, from, y, 1, look.glyph, look.tile);
     let room = inside(columns);
     let cut = if room > 4 { theme.glyphs.cut } else { "" };
     let words = truncate(words, room, cut);
