@@ -31,11 +31,12 @@ BEGIN
     END IF;
 
     -- Whoever writes, the version moves (R22), and the moment of the decision is known: the protocol brings its own
-    -- reading of the clock, taken after the lock.
+    -- reading of the clock, taken after the lock. A reading from outside this transaction is none (R10).
     NEW.version := OLD.version + 1;
-    IF NEW.changed_at IS NOT DISTINCT FROM OLD.changed_at THEN
+    IF NEW.changed_at IS NOT DISTINCT FROM OLD.changed_at OR NEW.changed_at < transaction_timestamp() THEN
         NEW.changed_at := clock_timestamp();
     END IF;
+    NEW.changed_at := least(NEW.changed_at, clock_timestamp());
 
     IF NEW.state <> OLD.state THEN
         IF NOT (OLD.state || '>' || NEW.state) = ANY (TG_ARGV) THEN
