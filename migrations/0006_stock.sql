@@ -172,13 +172,15 @@ BEGIN
         ));
     ELSIF v_hold.state = 'cancelled' THEN
         v_refused := refuse('already_cancelled', '{}'::jsonb);
-    ELSIF v_hold.state = 'confirmed' THEN
-        -- R18: a sale stays.
-        v_refused := refuse(CASE v_to WHEN 'confirmed' THEN 'already_confirmed' ELSE 'sale_is_final' END, '{}'::jsonb);
+    ELSIF v_hold.state = 'confirmed' AND v_to = 'confirmed' THEN
+        v_refused := refuse('already_confirmed', '{}'::jsonb);
     ELSIF p_expect_version <> v_hold.version THEN
         v_refused := refuse('stale', jsonb_build_object(
             'expected', p_expect_version, 'version', v_hold.version, 'state', v_hold.state
         ));
+    ELSIF v_hold.state = 'confirmed' THEN
+        -- R18: a sale stays. One of the rules, after the version (R22).
+        v_refused := refuse('sale_is_final', '{}'::jsonb);
     ELSIF v_to = 'confirmed' AND v_hold.group_id IS NOT NULL THEN
         v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
     ELSE
