@@ -90,7 +90,8 @@ AS $$
     SELECT p_refusal, p_details
 $$;
 
--- R26: too long is refused, not cut. Null if every text fits.
+-- R26: too long is refused, not cut. Null if every text fits. The reason before the note, because a block's note is
+-- its reason.
 CREATE FUNCTION text_problem(p_desk text, p_guest text, p_note text, p_reason text) RETURNS refused
 LANGUAGE plpgsql IMMUTABLE
 AS $$
@@ -99,7 +100,7 @@ DECLARE
 BEGIN
     SELECT 'text_too_long', jsonb_build_object('field', field, 'length', char_length(value), 'limit', longest)
     INTO v_refused
-    FROM (VALUES ('guest', p_guest, 200), ('note', p_note, 2000), ('reason', p_reason, 500), ('desk name', p_desk, 60))
+    FROM (VALUES ('guest', p_guest, 200), ('reason', p_reason, 500), ('note', p_note, 2000), ('desk name', p_desk, 60))
         AS texts (field, value, longest)
     WHERE char_length(value) > longest
     LIMIT 1;
