@@ -124,7 +124,7 @@ DECLARE
 BEGIN
     SELECT 'period_invalid', jsonb_build_object('problem', 'hold_length')
     INTO v_refused
-    WHERE elapsed(p_ttl) <= interval '0' OR elapsed(p_ttl) > elapsed(p_site.longest_hold);
+    WHERE extract(epoch FROM p_ttl) <= 0 OR extract(epoch FROM p_ttl) > extract(epoch FROM p_site.longest_hold);
     RETURN v_refused;
 END
 $$;
