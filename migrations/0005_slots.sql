@@ -59,7 +59,7 @@ $$;
 
 -- A new claim on a room of any kind: what hold_slot, block_slot and import_slot share.
 CREATE FUNCTION claim_slot(
-    p_command text, p_site bigint, p_request uuid, p_desk text, p_room bigint, p_from timestamptz, p_to timestamptz,
+    p_site bigint, p_command text, p_request uuid, p_desk text, p_room bigint, p_from timestamptz, p_to timestamptz,
     p_ttl interval, p_guest text, p_note text, p_party integer, p_reason text
 ) RETURNS slot_answer
 LANGUAGE plpgsql
@@ -154,7 +154,7 @@ LANGUAGE plpgsql
 AS $$
 BEGIN
     RETURN claim_slot(
-        'hold_slot', p_site, p_request, p_desk, p_room, p_from, p_to, p_ttl, p_guest, p_note, p_party, ''
+        p_site, 'hold_slot', p_request, p_desk, p_room, p_from, p_to, p_ttl, p_guest, p_note, p_party, ''
     );
 END
 $$;
@@ -172,7 +172,7 @@ AS $$
 BEGIN
     -- The note carries the reason, so that the grid can say it.
     RETURN claim_slot(
-        'block_slot', p_site, p_request, p_desk, p_room, p_from, p_to, NULL, '', p_reason, NULL, p_reason
+        p_site, 'block_slot', p_request, p_desk, p_room, p_from, p_to, NULL, '', p_reason, NULL, p_reason
     );
 END
 $$;
@@ -189,7 +189,7 @@ LANGUAGE plpgsql
 AS $$
 BEGIN
     RETURN claim_slot(
-        'import_slot', p_site, p_request, p_desk, p_room, p_from, p_to, NULL, p_guest, p_note, p_party, ''
+        p_site, 'import_slot', p_request, p_desk, p_room, p_from, p_to, NULL, p_guest, p_note, p_party, ''
     );
 END
 $$;
@@ -201,7 +201,7 @@ SELECT * FROM import_slot(1, gen_random_uuid(), 'anna', 2, '2026-01-01 10:00+00'
 -- What has become of a claim on a room that a command wants to act on: the refusal for one that has ended (R9), that
 -- has changed since (R22), or that came due in this very moment (R10); null if it can be acted on.
 CREATE FUNCTION slot_ended_or_stale(
-    p_command text, p_site site, p_hold slot_hold, p_expect_version bigint, p_now timestamptz
+    p_site site, p_command text, p_hold slot_hold, p_expect_version bigint, p_now timestamptz
 ) RETURNS refused
 LANGUAGE plpgsql
 AS $$
@@ -231,7 +231,7 @@ $$;
 
 -- A change to one existing claim on a room: what confirm_slot, cancel_slot and edit_slot share.
 CREATE FUNCTION change_slot(
-    p_command text, p_site bigint, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint, p_reason text,
+    p_site bigint, p_command text, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint, p_reason text,
     p_guest text, p_note text, p_party integer
 ) RETURNS slot_answer
 LANGUAGE plpgsql
@@ -273,7 +273,7 @@ BEGIN
         PERFORM expire_room(p_site, v_hold.room_id, p_desk);
     END LOOP;
 
-    v_refused := slot_ended_or_stale(p_command, v_site, v_hold, p_expect_version, v_now);
+    v_refused := slot_ended_or_stale(v_site, p_command, v_hold, p_expect_version, v_now);
     IF v_refused.refusal IS NULL THEN
         v_refused := text_problem(p_desk, p_guest, p_note, p_reason);
     END IF;
@@ -307,7 +307,7 @@ CREATE FUNCTION confirm_slot(
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN change_slot('confirm_slot', p_site, p_request, p_desk, p_hold, p_expect_version, NULL, NULL, NULL, NULL);
+    RETURN change_slot(p_site, 'confirm_slot', p_request, p_desk, p_hold, p_expect_version, NULL, NULL, NULL, NULL);
 END
 $$;
 
@@ -323,7 +323,7 @@ CREATE FUNCTION cancel_slot(
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN change_slot('cancel_slot', p_site, p_request, p_desk, p_hold, p_expect_version, p_reason, NULL, NULL, NULL);
+    RETURN change_slot(p_site, 'cancel_slot', p_request, p_desk, p_hold, p_expect_version, p_reason, NULL, NULL, NULL);
 END
 $$;
 
@@ -339,7 +339,7 @@ LANGUAGE plpgsql
 AS $$
 BEGIN
     RETURN change_slot(
-        'edit_slot', p_site, p_request, p_desk, p_hold, p_expect_version, NULL, p_guest, p_note, p_party
+        p_site, 'edit_slot', p_request, p_desk, p_hold, p_expect_version, NULL, p_guest, p_note, p_party
     );
 END
 $$;

@@ -125,7 +125,7 @@ SELECT * FROM hold_stock(1, gen_random_uuid(), 'anna', 3, 2, '10 minutes', 'Mül
 -- A change to one existing claim on stock: what confirm_stock and cancel_stock share. The item of a claim never
 -- changes, so that it can be locked without looking twice.
 CREATE FUNCTION change_stock(
-    p_command text, p_site bigint, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint, p_reason text
+    p_site bigint, p_command text, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint, p_reason text
 ) RETURNS stock_answer
 LANGUAGE plpgsql
 AS $$
@@ -208,7 +208,7 @@ CREATE FUNCTION confirm_stock(
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN change_stock('confirm_stock', p_site, p_request, p_desk, p_hold, p_expect_version, NULL);
+    RETURN change_stock(p_site, 'confirm_stock', p_request, p_desk, p_hold, p_expect_version, NULL);
 END
 $$;
 
@@ -223,7 +223,7 @@ CREATE FUNCTION cancel_stock(
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN change_stock('cancel_stock', p_site, p_request, p_desk, p_hold, p_expect_version, p_reason);
+    RETURN change_stock(p_site, 'cancel_stock', p_request, p_desk, p_hold, p_expect_version, p_reason);
 END
 $$;
 
@@ -314,7 +314,7 @@ $$;
 
 -- A change to the count of an item: what receive_stock and adjust_stock share. A movement with a reason (R19).
 CREATE FUNCTION move_stock(
-    p_command text, p_site bigint, p_request uuid, p_desk text, p_item bigint, p_change integer, p_reason text
+    p_site bigint, p_command text, p_request uuid, p_desk text, p_item bigint, p_change integer, p_reason text
 ) RETURNS item_answer
 LANGUAGE plpgsql
 AS $$
@@ -369,7 +369,7 @@ CREATE FUNCTION receive_stock(
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN move_stock('receive_stock', p_site, p_request, p_desk, p_item, p_quantity, p_reason);
+    RETURN move_stock(p_site, 'receive_stock', p_request, p_desk, p_item, p_quantity, p_reason);
 END
 $$;
 
@@ -383,7 +383,7 @@ CREATE FUNCTION adjust_stock(
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN move_stock('adjust_stock', p_site, p_request, p_desk, p_item, p_change, p_reason);
+    RETURN move_stock(p_site, 'adjust_stock', p_request, p_desk, p_item, p_change, p_reason);
 END
 $$;
 
