@@ -355,20 +355,28 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     v_room bigint;
+    v_now timestamptz;
+    v_expired integer;
 BEGIN
     PERFORM require_read_committed();
-    SELECT r.room_id INTO v_room
-    FROM room AS r
-    WHERE r.site_id = p_site AND r.room_id IN (
-        SELECT s.room_id FROM slot_hold AS s
-        WHERE s.site_id = p_site AND s.state = 'held' AND s.expires_at <= clock_timestamp()
-    )
-    LIMIT 1
-    FOR NO KEY UPDATE OF r SKIP LOCKED;
-    IF NOT FOUND THEN
-        RETURN 0;
-    END IF;
-    RETURN expire_room(p_site, v_room, p_desk);
+    LOOP
+        v_now := clock_timestamp();
+        SELECT r.room_id INTO v_room
+        FROM room AS r
+        WHERE r.site_id = p_site AND r.room_id IN (
+            SELECT s.room_id FROM slot_hold AS s
+            WHERE s.site_id = p_site AND s.state = 'held' AND s.expires_at <= v_now
+        )
+        LIMIT 1
+        FOR NO KEY UPDATE OF r SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN 0;
+        END IF;
+        v_expired := expire_room(p_site, v_room, p_desk);
+        -- None: another sweeper did this room just before it was locked. There may be others.
+        EXIT WHEN v_expired > 0;
+    END LOOP;
+    RETURN v_expired;
 END
 $$;
 

@@ -260,7 +260,7 @@ impl House {
                 .store
                 .ask(async |mut connection| {
                     let count = sqlx::query_scalar!(
-                        r#"SELECT expire_slots($1, NULL, $2) + expire_stock($1, NULL, $2) AS "expired!""#,
+                        r#"SELECT expire_next($1, $2) AS "expired!""#,
                         self.site.id.0,
                         desk.0
                     )
