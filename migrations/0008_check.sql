@@ -6,10 +6,12 @@ LANGUAGE sql STABLE
 AS $$
     -- The guards themselves.
     SELECT 'R1', 'slot_hold_no_overlap',
-        'the exclusion constraint that keeps claims apart is missing; nothing stops a double booking'
+        'the exclusion constraint that keeps claims apart is missing or another one; nothing stops a double booking'
     WHERE NOT EXISTS (
         SELECT FROM pg_constraint
-        WHERE conname = 'slot_hold_no_overlap' AND conrelid = 'slot_hold'::regclass AND contype = 'x'
+        WHERE conname = 'slot_hold_no_overlap' AND conrelid = 'slot_hold'::regclass
+            AND pg_get_constraintdef(oid) LIKE
+                'EXCLUDE USING gist (site_id WITH =, room_id WITH =, occupied WITH &&) WHERE (%held%confirmed%'
     )
     UNION ALL
     SELECT rule, constraint_name, 'this CHECK is missing or was never validated'
@@ -99,33 +101,47 @@ AS $$
     WHERE i.site_id = p_site AND i.available + i.held + i.sold <> rows.moved
     UNION ALL
 
-    -- Events: every claim's life, retold, must end where the claim is, and use allowed edges only.
+    -- Events: every claim's life, retold, must be whole, end where the claim is, and use allowed edges only. One event
+    -- a change: a claim's version counts its changes.
     SELECT 'R25', claim.label,
         CASE
             WHEN told.to_state IS NULL
                 THEN format('it is %s, and no event says who made it; it was written around the protocol', claim.state)
-            ELSE format('it is %s, and its last event says %s; it was changed around the protocol',
-                claim.state, told.to_state)
+            WHEN told.to_state <> claim.state
+                THEN format('it is %s, and its last event says %s; it was changed around the protocol',
+                    claim.state, told.to_state)
+            ELSE format('it is at version %s, and %s events tell of it; it was changed around the protocol, or events '
+                'were removed', claim.version, claim.events)
         END
     FROM (
-        SELECT 'room claim ' || hold_id AS label, state, (
-            SELECT e.event_id FROM hold_event AS e
-            WHERE e.site_id = s.site_id AND e.slot_hold_id = s.hold_id
-            ORDER BY e.event_id DESC LIMIT 1
-        ) AS last_event
+        SELECT 'room claim ' || s.hold_id AS label, s.state, s.version, life.*
         FROM slot_hold AS s
+        CROSS JOIN LATERAL (
+            SELECT max(e.event_id) AS last_event, count(*) AS events FROM hold_event AS e
+            WHERE e.site_id = s.site_id AND e.slot_hold_id = s.hold_id
+        ) AS life
         WHERE s.site_id = p_site
         UNION ALL
-        SELECT 'stock claim ' || hold_id, state, (
-            SELECT e.event_id FROM hold_event AS e
-            WHERE e.site_id = s.site_id AND e.stock_hold_id = s.hold_id
-            ORDER BY e.event_id DESC LIMIT 1
-        )
+        SELECT 'stock claim ' || s.hold_id, s.state, s.version, life.*
         FROM stock_hold AS s
+        CROSS JOIN LATERAL (
+            SELECT max(e.event_id), count(*) FROM hold_event AS e
+            WHERE e.site_id = s.site_id AND e.stock_hold_id = s.hold_id
+        ) AS life
         WHERE s.site_id = p_site
     ) AS claim
     LEFT JOIN hold_event AS told ON told.site_id = p_site AND told.event_id = claim.last_event
-    WHERE told.to_state IS DISTINCT FROM claim.state
+    WHERE told.to_state IS DISTINCT FROM claim.state OR claim.events <> claim.version
+    UNION ALL
+    SELECT 'R25', coalesce('room claim ' || slot_hold_id, 'stock claim ' || stock_hold_id),
+        format('event %s says that it was %s before, and the event before that left it %s; an event was removed or '
+            'altered', event_id, coalesce(from_state, 'nothing'), coalesce(left_as, 'nothing'))
+    FROM (
+        SELECT e.*, lag(e.to_state) OVER (PARTITION BY e.slot_hold_id, e.stock_hold_id ORDER BY e.event_id) AS left_as
+        FROM hold_event AS e
+        WHERE e.site_id = p_site AND (e.slot_hold_id IS NOT NULL OR e.stock_hold_id IS NOT NULL)
+    ) AS life
+    WHERE from_state IS DISTINCT FROM left_as
     UNION ALL
     SELECT 'R9', coalesce('room claim ' || e.slot_hold_id, 'stock claim ' || e.stock_hold_id),
         format('event %s goes from %s to %s, which no claim may', e.event_id, coalesce(e.from_state, 'nothing'),
