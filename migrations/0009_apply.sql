@@ -17,13 +17,13 @@ BEGIN
         RETURN v_site;
     END IF;
     -- The same request again made this site; any other one comes too late for the name.
-    SELECT r.* INTO v_seen FROM request AS r JOIN site USING (site_id)
-    WHERE site.name = p_name AND r.request_id = p_request AND r.command = 'add_site';
-    IF NOT FOUND THEN
+    SELECT site_id INTO STRICT v_site FROM site WHERE name = p_name;
+    v_seen := begin_request(v_site, p_request, p_desk, 'add_site', jsonb_build_object('zone', p_time_zone));
+    IF v_seen.request_id IS NULL OR v_seen.refusal IS NOT NULL THEN
         RAISE EXCEPTION 'There is a site of that name already'
             USING ERRCODE = 'unique_violation', CONSTRAINT = 'site_name_unique';
     END IF;
-    RETURN v_seen.site_id;
+    RETURN v_site;
 END
 $$;
 
