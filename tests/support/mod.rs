@@ -62,7 +62,17 @@ pub struct Database {
 impl Database {
     /// An empty one.
     pub async fn empty() -> Self {
+        Self::create(join().await, "template1").await
+    }
+
+    /// One with the schema.
+    pub async fn migrated() -> Self {
         let server = join().await;
+        let template = template(&server).await;
+        Self::create(server, &template).await
+    }
+
+    async fn create(server: Server, template: &str) -> Self {
         let name = format!("test_{}", Uuid::new_v4().simple());
         let mut admin = PgConnection::connect_with(&server.connect_options())
             .await
@@ -70,7 +80,9 @@ impl Database {
         // Two tests may copy the template database at the same moment; PostgreSQL then refuses one of them.
         let started = Instant::now();
         while let Err(error) = admin
-            .execute(AssertSqlSafe(format!("CREATE DATABASE {name}")))
+            .execute(AssertSqlSafe(format!(
+                "CREATE DATABASE {name} TEMPLATE {template}"
+            )))
             .await
         {
             assert!(started.elapsed() < Duration::from_secs(30), "{error}");
@@ -131,6 +143,57 @@ impl Drop for Database {
     }
 }
 
+/// A database with the schema to copy, made once for each version of the migrations: that is faster than to migrate for
+/// every test.
+async fn template(server: &Server) -> String {
+    let mut migrations: Vec<PathBuf> =
+        fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+    migrations.sort();
+    let mut hasher = DefaultHasher::new();
+    for migration in migrations {
+        fs::read(migration).unwrap().hash(&mut hasher);
+    }
+    let name = format!("migrated_{:016x}", hasher.finish());
+
+    let mut admin = PgConnection::connect_with(&server.connect_options())
+        .await
+        .unwrap();
+    // One test makes it, the others wait.
+    admin
+        .execute("SELECT pg_advisory_lock(20261130)")
+        .await
+        .unwrap();
+    let exists: bool =
+        sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
+            .bind(&name)
+            .fetch_one(&mut admin)
+            .await
+            .unwrap();
+    if !exists {
+        admin
+            .execute("DROP DATABASE IF EXISTS migrating")
+            .await
+            .unwrap();
+        admin.execute("CREATE DATABASE migrating").await.unwrap();
+        let store = Store::connect(server.connect_options().database("migrating"))
+            .await
+            .unwrap();
+        store.migrate().await.unwrap();
+        store.close().await;
+        admin
+            .execute(AssertSqlSafe(format!(
+                "ALTER DATABASE migrating RENAME TO {name}"
+            )))
+            .await
+            .unwrap();
+    }
+    admin.close().await.unwrap();
+    name
+}
+
 async fn join() -> Server {
     let postgres_bin = env::var_os("KEYRACK_POSTGRES_BIN").map(PathBuf::from);
     // A cluster a version: CI runs the tests on two.
@@ -178,9 +241,9 @@ impl TestHouse {
 
     /// A house with at least the rooms and items of [`HOUSE`].
     pub async fn described(text: &str) -> Self {
-        let database = Database::empty().await;
+        let database = Database::migrated().await;
         let store = Store::connect(database.options()).await.unwrap();
-        store.migrate().await.unwrap();
+        store.check_schema().await.unwrap();
         let desk = Desk("anna".into());
         let file = HouseFile::parse(text).unwrap();
         let (site, _) = store
