@@ -1,0 +1,268 @@
+//! Reading: the change log misses nothing and waits for nobody; a watch shows what happens anywhere (section 6).
+
+use std::time::{Duration, Instant};
+
+use chrono::TimeDelta;
+use keyrack::domain::ClaimState;
+use keyrack::store::{Picture, Watch, WatchEvent};
+use sqlx::postgres::PgConnection;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::support::{TestHouse, hold_slot, hours};
+use crate::{ask, at, hold_slot_call, open_transaction, run, value};
+
+/// The snapshot to ask with next time, and how many changes came since the last one.
+async fn changes_since(reader: &mut PgConnection, test: &TestHouse, seen: &str) -> (String, i64) {
+    let answer = ask(reader, &format!("changes_since({}, '{seen}')", test.site())).await;
+    (
+        answer["seen"].as_str().unwrap().to_owned(),
+        answer["changes"].as_i64().unwrap(),
+    )
+}
+
+async fn snapshot(reader: &mut PgConnection) -> String {
+    value(reader, "SELECT pg_current_snapshot()::text").await
+}
+
+#[tokio::test]
+async fn the_change_log_misses_nothing_that_commits_out_of_order() {
+    let test = TestHouse::new().await;
+    let mut reader = test.database.connect().await;
+    let seen = snapshot(&mut reader).await;
+    let claim = |room: i64| {
+        format!(
+            "SELECT * FROM {}",
+            hold_slot_call(&test, "anna", room, 0, 1, "10m")
+        )
+    };
+    // The first to write is the last to commit.
+    let (mut early, _) = open_transaction(&test, &claim(test.blue.0)).await;
+    let (mut late, _) = open_transaction(&test, &claim(test.garden.0)).await;
+    let (seen, changes) = changes_since(&mut reader, &test, &seen).await;
+    assert_eq!(changes, 0);
+    run(&mut late, "COMMIT").await;
+    let (seen, changes) = changes_since(&mut reader, &test, &seen).await;
+    assert_eq!(changes, 1);
+    let (seen, changes) = changes_since(&mut reader, &test, &seen).await;
+    assert_eq!(changes, 0, "each is told once");
+    run(&mut early, "COMMIT").await;
+    let (seen, changes) = changes_since(&mut reader, &test, &seen).await;
+    assert_eq!(changes, 1, "a number would have passed it by");
+    assert_eq!(changes_since(&mut reader, &test, &seen).await.1, 0);
+}
+
+#[tokio::test]
+async fn the_change_log_is_not_held_up_by_an_idle_transaction() {
+    let test = TestHouse::new().await;
+    let mut reader = test.database.connect().await;
+    let (mut idle, _) = open_transaction(&test, "SELECT pg_current_xact_id()").await;
+    let mut seen = snapshot(&mut reader).await;
+    for hour in 0..3 {
+        test.hold(test.blue, hours(hour, hour + 1), None).await;
+        let (next, changes) = changes_since(&mut reader, &test, &seen).await;
+        assert_eq!(changes, 1);
+        seen = next;
+    }
+    run(&mut idle, "ROLLBACK").await;
+    assert_eq!(changes_since(&mut reader, &test, &seen).await.1, 0);
+}
+
+#[tokio::test]
+async fn every_change_is_in_the_change_log() {
+    let test = TestHouse::new().await;
+    let mut desk = test.database.connect().await;
+    let (site, blue, ticket) = (test.site(), test.blue, test.ticket);
+    let slot = test.hold(test.garden, hours(0, 1), None).await.id;
+    let stock = test.hold_stock(test.breakfast, 1, None).await.id;
+    let mut seen = snapshot(&mut desk).await;
+    for call in [
+        format!(
+            "hold_slot({site}, gen_random_uuid(), 'anna', {blue}, {}, {})",
+            at(0),
+            at(1)
+        ),
+        format!("edit_slot({site}, gen_random_uuid(), 'anna', {slot}, 'Okafor')"),
+        format!("confirm_slot({site}, gen_random_uuid(), 'anna', {slot})"),
+        format!("cancel_slot({site}, gen_random_uuid(), 'anna', {slot})"),
+        format!("hold_stock({site}, gen_random_uuid(), 'anna', {ticket}, 1)"),
+        format!("confirm_stock({site}, gen_random_uuid(), 'anna', {stock})"),
+        format!("receive_stock({site}, gen_random_uuid(), 'anna', {ticket}, 1, '')"),
+        format!("add_room({site}, gen_random_uuid(), 'anna', 'Attic')"),
+        format!("add_item({site}, gen_random_uuid(), 'anna', 'Parking day', 1)"),
+        format!("retire_room({site}, gen_random_uuid(), 'anna', {blue})"),
+        format!("retire_item({site}, gen_random_uuid(), 'anna', {ticket})"),
+    ] {
+        assert!(ask(&mut desk, &call).await["refusal"].is_null(), "{call}");
+        let (next, changes) = changes_since(&mut desk, &test, &seen).await;
+        assert_eq!(changes, 1, "{call}");
+        seen = next;
+    }
+}
+
+#[tokio::test]
+async fn r6_a_claim_shows_in_every_window_that_it_touches_and_in_no_other() {
+    let test = TestHouse::new().await;
+    let hold = test.hold(test.blue, hours(10, 20), None).await;
+    for (from, to, shown) in [
+        (0, 14, true),
+        (14, 38, true),
+        (12, 13, true),
+        (0, 10, false),
+        (20, 30, false),
+        (19, 30, true),
+    ] {
+        let claims = test.house.claims_in(hours(from, to)).await.unwrap();
+        assert_eq!(
+            claims.iter().any(|claim| claim.id == hold.id),
+            shown,
+            "{from} to {to}"
+        );
+    }
+}
+
+struct Screen {
+    events: UnboundedReceiver<WatchEvent>,
+    _watch: Watch,
+}
+
+impl Screen {
+    /// Opens a watch and waits for its first picture.
+    async fn open(test: &TestHouse) -> (Self, Picture) {
+        let (send, events) = unbounded_channel();
+        let watch = test
+            .another_desk()
+            .await
+            .watch(test.desk.clone(), hours(0, 24), send, None);
+        let mut screen = Self {
+            events,
+            _watch: watch,
+        };
+        let picture = screen.until(|_| true, Duration::from_secs(10)).await.0;
+        (screen, picture)
+    }
+
+    /// The first picture that shows it, and how long it took.
+    async fn until(
+        &mut self,
+        shows: impl Fn(&Picture) -> bool,
+        limit: Duration,
+    ) -> (Picture, Duration) {
+        let started = Instant::now();
+        loop {
+            let event = tokio::time::timeout(limit, self.events.recv()).await;
+            match event.expect("the screen stayed as it was").unwrap() {
+                WatchEvent::Picture(picture) if shows(&picture) => {
+                    return ((*picture).clone(), started.elapsed());
+                }
+                WatchEvent::Lost { sentence } => panic!("{sentence}"),
+                _ => assert!(started.elapsed() < limit, "the screen stayed as it was"),
+            }
+        }
+    }
+}
+
+/// What a console must show, with some patience for a busy machine on top of the design's figure.
+const SOON: Duration = Duration::from_millis(2500);
+
+#[tokio::test]
+async fn a_watch_shows_what_another_desk_and_a_function_call_do() {
+    let test = TestHouse::new().await;
+    let (mut screen, first) = Screen::open(&test).await;
+    assert!(first.claims.is_empty());
+    // Another store.
+    let other = test.another_desk().await;
+    let command = hold_slot(test.blue, hours(0, 1), None);
+    let request = keyrack::domain::Request::fresh(test.desk.clone(), command);
+    other.execute(request).await.unwrap().outcome.unwrap();
+    screen
+        .until(|picture| picture.claims.len() == 1, SOON)
+        .await;
+    // A call as psql makes it: no hint, the poll finds it.
+    let mut psql = test.database.connect().await;
+    ask(
+        &mut psql,
+        &hold_slot_call(&test, "psql", test.garden.0, 0, 1, "10m"),
+    )
+    .await;
+    let (picture, _) = screen
+        .until(|picture| picture.claims.len() == 2, SOON)
+        .await;
+    assert!(picture.events.iter().any(|event| event.desk.0 == "psql"));
+}
+
+#[tokio::test]
+async fn a_watch_shows_raw_sql_within_some_seconds() {
+    let test = TestHouse::new().await;
+    let (mut screen, _) = Screen::open(&test).await;
+    let mut psql = test.database.connect().await;
+    run(
+        &mut psql,
+        &format!(
+            "UPDATE inventory SET available = 99 WHERE item_id = {}",
+            test.breakfast
+        ),
+    )
+    .await;
+    let shows = |picture: &Picture| picture.items.iter().any(|item| item.available == 99);
+    screen.until(shows, Duration::from_secs(7)).await;
+}
+
+#[tokio::test]
+async fn r11_a_watch_expires_what_is_due_within_about_a_second() {
+    let test = TestHouse::new().await;
+    let (mut screen, _) = Screen::open(&test).await;
+    let hold = test
+        .hold(test.blue, hours(0, 1), Some(TimeDelta::seconds(1)))
+        .await
+        .id;
+    let stock = test
+        .hold_stock(test.ticket, 1, Some(TimeDelta::seconds(1)))
+        .await
+        .id;
+    screen
+        .until(|picture| picture.claims.len() == 1, SOON)
+        .await;
+    screen
+        .until(
+            |picture| picture.claims.is_empty() && picture.stock_claims.is_empty(),
+            SOON + Duration::from_secs(1),
+        )
+        .await;
+    // In the database and not only on the screen.
+    let slot = test.house.slot_hold(hold).await.unwrap().unwrap();
+    assert_eq!(slot.state, ClaimState::Expired);
+    let late = slot.changed_at - slot.expires_at.unwrap();
+    assert!(
+        late >= TimeDelta::zero() && late < TimeDelta::seconds(2),
+        "{late}"
+    );
+    let stock = test.house.stock_hold(stock).await.unwrap().unwrap();
+    assert_eq!(stock.state, ClaimState::Expired);
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn a_watch_survives_the_death_of_its_connections() {
+    let test = TestHouse::new().await;
+    let (mut screen, _) = Screen::open(&test).await;
+    let mut psql = test.database.connect().await;
+    run(
+        &mut psql,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'keyrack'",
+    )
+    .await;
+    ask(
+        &mut psql,
+        &hold_slot_call(&test, "psql", test.blue.0, 0, 1, "10m"),
+    )
+    .await;
+    let started = Instant::now();
+    loop {
+        let event = tokio::time::timeout(Duration::from_secs(8), screen.events.recv()).await;
+        match event.unwrap().unwrap() {
+            WatchEvent::Picture(picture) if picture.claims.len() == 1 => break,
+            _ => assert!(started.elapsed() < Duration::from_secs(8)),
+        }
+    }
+}

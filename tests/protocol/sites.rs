@@ -1,0 +1,243 @@
+//! Nothing crosses a site (R29).
+
+use keyrack::domain::{Command, Refusal, Request, RequestId};
+use keyrack::store::House;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::support::{TestHouse, hold_slot, hold_stock, hours, refusal};
+use crate::{ask, at, guard, run, try_run, value};
+
+/// The same house a second time, under another name.
+async fn annex(test: &TestHouse) -> House {
+    let site = test
+        .store
+        .add_site(RequestId::fresh(), &test.desk, "Annex", "Asia/Tokyo")
+        .await
+        .unwrap();
+    test.store.house(site)
+}
+
+#[tokio::test]
+async fn r29_numbers_of_another_site_are_not_found() {
+    let test = TestHouse::new().await;
+    let annex = annex(&test).await;
+    let slot = test.hold(test.blue, hours(0, 1), None).await.id;
+    let stock = test.hold_stock(test.ticket, 1, None).await.id;
+    for (command, expected) in [
+        (hold_slot(test.blue, hours(4, 5), None), "no_such_room"),
+        (
+            Command::BlockSlot {
+                room: test.blue,
+                period: hours(4, 5),
+                reason: "mine".into(),
+            },
+            "no_such_room",
+        ),
+        (
+            Command::ConfirmSlot {
+                hold: slot,
+                expect_version: None,
+            },
+            "no_such_hold",
+        ),
+        (
+            Command::CancelSlot {
+                hold: slot,
+                expect_version: None,
+                reason: String::new(),
+            },
+            "no_such_hold",
+        ),
+        (
+            Command::EditSlot {
+                hold: slot,
+                expect_version: None,
+                guest: Some("mine".into()),
+                note: None,
+                party: None,
+            },
+            "no_such_hold",
+        ),
+        (hold_stock(test.ticket, 1, None), "no_such_item"),
+        (
+            Command::ConfirmStock {
+                hold: stock,
+                expect_version: None,
+            },
+            "no_such_hold",
+        ),
+        (
+            Command::CancelStock {
+                hold: stock,
+                expect_version: None,
+                reason: String::new(),
+            },
+            "no_such_hold",
+        ),
+        (
+            Command::ReceiveStock {
+                item: test.ticket,
+                quantity: 1,
+                reason: "mine".into(),
+            },
+            "no_such_item",
+        ),
+        (
+            Command::AdjustStock {
+                item: test.ticket,
+                change: -1,
+                reason: "mine".into(),
+            },
+            "no_such_item",
+        ),
+    ] {
+        let answer = annex
+            .execute(Request::fresh(test.desk.clone(), command.clone()))
+            .await
+            .unwrap();
+        assert_eq!(answer.claim, None, "{command:?}");
+        assert_eq!(refusal(answer).code(), expected, "{command:?}");
+    }
+    let retired = annex
+        .retire_room(RequestId::fresh(), &test.desk, test.blue)
+        .await
+        .unwrap();
+    assert!(matches!(retired.outcome, Err(Refusal::NoSuchRoom { .. })));
+    let retired = annex
+        .retire_item(RequestId::fresh(), &test.desk, test.ticket)
+        .await
+        .unwrap();
+    assert!(matches!(retired.outcome, Err(Refusal::NoSuchItem { .. })));
+
+    // Reading neither.
+    assert_eq!(annex.slot_hold(slot).await.unwrap(), None);
+    assert_eq!(annex.stock_hold(stock).await.unwrap(), None);
+    let picture = annex.picture(hours(0, 9)).await.unwrap();
+    assert!(picture.claims.is_empty() && picture.rooms.is_empty() && picture.items.is_empty());
+    assert!(picture.events.is_empty() && picture.stock_claims.is_empty());
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn r29_the_same_request_id_in_two_sites_is_two_requests() {
+    let test = TestHouse::new().await;
+    let annex = annex(&test).await;
+    let mut desk = test.database.connect().await;
+    let id = Uuid::new_v4();
+    let room = ask(
+        &mut desk,
+        &format!(
+            "add_room({}, gen_random_uuid(), 'anna', 'Blue room')",
+            annex.site().id
+        ),
+    )
+    .await;
+    for (site, room) in [
+        (test.site(), test.blue.0),
+        (annex.site().id.0, room["room_id"].as_i64().unwrap()),
+    ] {
+        let call = format!(
+            "hold_slot({site}, '{id}', 'anna', {room}, {}, {})",
+            at(0),
+            at(1)
+        );
+        let answer = ask(&mut desk, &call).await;
+        assert_eq!(
+            (&answer["refusal"], &answer["repeated"]),
+            (&Value::Null, &false.into())
+        );
+    }
+}
+
+#[tokio::test]
+async fn r29_a_claim_can_not_point_at_another_sites_room_or_item() {
+    let test = TestHouse::new().await;
+    let annex = annex(&test).await;
+    let mut stray = test.database.connect().await;
+    let site = annex.site().id;
+    let slot = format!(
+        "INSERT INTO slot_hold (site_id, room_id, period, expires_at) VALUES ({site}, {}, tstzrange({}, {}), now())",
+        test.blue,
+        at(0),
+        at(1)
+    );
+    assert_eq!(
+        guard(try_run(&mut stray, &slot).await),
+        "slot_hold_room_fkey"
+    );
+    let stock = format!(
+        "INSERT INTO stock_hold (site_id, item_id, quantity, expires_at) VALUES ({site}, {}, 1, now())",
+        test.ticket
+    );
+    assert_eq!(
+        guard(try_run(&mut stray, &stock).await),
+        "stock_hold_item_fkey"
+    );
+}
+
+#[tokio::test]
+async fn r29_two_sites_may_use_the_same_numbers() {
+    let test = TestHouse::new().await;
+    let annex = annex(&test).await;
+    let mut stray = test.database.connect().await;
+    let site = annex.site().id;
+    // As they would be on another server.
+    run(
+        &mut stray,
+        &format!(
+            "INSERT INTO room (site_id, room_id, name) VALUES ({site}, {}, 'Twin')",
+            test.blue
+        ),
+    )
+    .await;
+    let hold = test.hold(test.blue, hours(0, 2), None).await.id;
+    run(
+        &mut stray,
+        &format!(
+            "INSERT INTO slot_hold (site_id, hold_id, room_id, period, expires_at)
+             VALUES ({site}, {hold}, {}, tstzrange({}, {}), now() + interval '1 hour')",
+            test.blue,
+            at(0),
+            at(2)
+        ),
+    )
+    .await;
+    let cancelled = format!(
+        "cancel_slot({}, gen_random_uuid(), 'anna', {hold})",
+        test.site()
+    );
+    assert_eq!(ask(&mut stray, &cancelled).await["refusal"], Value::Null);
+    let left: String = value(
+        &mut stray,
+        &format!("SELECT state FROM slot_hold WHERE site_id = {site}"),
+    )
+    .await;
+    assert_eq!(left, "held");
+    let claimed = annex.claims_in(hours(0, 9)).await.unwrap();
+    assert_eq!(claimed.len(), 1);
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn r29_the_sweep_and_the_check_stay_in_their_site() {
+    let test = TestHouse::new().await;
+    let annex = annex(&test).await;
+    let mut stray = test.database.connect().await;
+    run(
+        &mut stray,
+        &format!(
+            "INSERT INTO slot_hold (site_id, room_id, period, expires_at)
+             VALUES ({}, {}, tstzrange({}, {}), now())",
+            test.site(),
+            test.blue,
+            at(0),
+            at(1)
+        ),
+    )
+    .await;
+    assert_eq!(annex.sweep(&test.desk).await.unwrap(), 0);
+    assert_eq!(annex.check().await.unwrap(), []);
+    assert!(!test.house.check().await.unwrap().is_empty());
+    assert_eq!(test.house.sweep(&test.desk).await.unwrap(), 1);
+}
