@@ -4,6 +4,8 @@
 //! So a sequence is shown by its parts, each of which every terminal draws alike. What is stored is never changed.
 //! This module knows nothing of the model or of colours.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -61,8 +63,8 @@ fn is_mark(character: char) -> bool {
 
 /// How many cells the terminal gives to what [`display`] returned.
 pub fn width(shown: &str) -> usize {
-    if shown.is_ascii() {
-        return shown.len();
+    if is_simple(shown) {
+        return shown.chars().count();
     }
     shown.graphemes(true).map(grapheme_width).sum()
 }
@@ -71,27 +73,33 @@ fn grapheme_width(grapheme: &str) -> usize {
     usize::from(grapheme.cell_width())
 }
 
+/// Whether each character is a grapheme of one cell: Latin letters, dashes, lines and blocks. Most text is, and needs
+/// no segmentation.
+pub fn is_simple(shown: &str) -> bool {
+    shown.chars().all(
+        |character| matches!(character, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '‐'..='‧' | '─'..='◼'),
+    )
+}
+
 /// The text, cut between graphemes so that it takes at most so many cells, with `sign` where something is missing.
-pub fn truncate(shown: &str, cells: usize, sign: &str) -> String {
-    if width(shown) <= cells {
-        return shown.to_owned();
+pub fn truncate<'a>(shown: &'a str, cells: usize, sign: &str) -> Cow<'a, str> {
+    if is_simple(shown) && shown.chars().count() <= cells {
+        return shown.into();
     }
     let room = cells.saturating_sub(width(sign));
-    let mut cut = String::new();
-    let mut used = 0;
-    for grapheme in shown.graphemes(true) {
-        let next = used + grapheme_width(grapheme);
-        if next > room {
-            break;
+    let (mut used, mut kept) = (0, 0);
+    for (index, grapheme) in shown.grapheme_indices(true) {
+        used += grapheme_width(grapheme);
+        if used > cells {
+            let cut = shown[..kept].trim_end();
+            let sign = if cells >= width(sign) { sign } else { "" };
+            return format!("{cut}{sign}").into();
         }
-        cut.push_str(grapheme);
-        used = next;
+        if used <= room {
+            kept = index + grapheme.len();
+        }
     }
-    let mut cut = cut.trim_end().to_owned();
-    if cells >= width(sign) {
-        cut.push_str(sign);
-    }
-    cut
+    shown.into()
 }
 
 /// The last part of the text that fits: for a field that is being typed in.
@@ -110,7 +118,7 @@ pub fn tail(shown: &str, cells: usize) -> String {
 
 /// Cut or filled up with spaces to exactly so many cells.
 pub fn pad(shown: &str, cells: usize, sign: &str) -> String {
-    let mut padded = truncate(shown, cells, sign);
+    let mut padded = truncate(shown, cells, sign).into_owned();
     let missing = cells.saturating_sub(width(&padded));
     padded.extend(std::iter::repeat_n(' ', missing));
     padded
@@ -196,6 +204,21 @@ mod tests {
         assert_eq!(pad("東京タワー", 4, "…"), "東… ");
         assert_eq!(truncate("abc", 0, "…"), "");
         assert_eq!(tail("東京タワー", 5), "ワー");
+    }
+
+    #[test]
+    fn what_is_simple_is_as_wide_as_it_has_characters() {
+        for code in 0..0x3000 {
+            let Some(character) = char::from_u32(code) else {
+                continue;
+            };
+            let text = format!("a{character}b");
+            if is_simple(&text) {
+                let graphemes: Vec<&str> = text.graphemes(true).collect();
+                assert_eq!(graphemes.len(), 3, "U+{code:04X}");
+                assert_eq!(graphemes[1].cell_width(), 1, "U+{code:04X}");
+            }
+        }
     }
 
     #[test]

@@ -257,8 +257,17 @@ pub(super) fn put(
     if y >= buffer.area.bottom() || x >= buffer.area.right() {
         return x;
     }
+    if text::is_simple(shown) {
+        let end = x.saturating_add(cells).min(buffer.area.right());
+        let mut after = x;
+        for (x, character) in (x..end).zip(shown.chars()) {
+            buffer[(x, y)].set_char(character).set_style(style);
+            after = x + 1;
+        }
+        return after;
+    }
     let (after, _) = buffer.set_stringn(x, y, shown, cells.into(), style);
-    if after > x && !shown.is_ascii() && text::runs_right_to_left(shown) {
+    if after > x && text::runs_right_to_left(shown) {
         let last = &mut buffer[(after - 1, y)];
         let marked = format!("{}\u{200e}", last.symbol());
         last.set_symbol(&marked);

@@ -92,29 +92,27 @@ pub fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
         return super::super::text::truncate("expiring…", cells, cut).replace('…', cut);
     }
     let minutes = (seconds + 59) / 60;
-    let choices = [
+    let exact = || {
         if seconds < 3600 {
             format!("{:02}:{:02}", seconds / 60, seconds % 60)
         } else {
             format!("{}h{:02}", seconds / 3600, seconds % 3600 / 60)
-        },
-        if seconds < 60 {
-            format!("{seconds}s")
-        } else if minutes < 100 {
-            format!("{minutes}m")
-        } else {
-            format!("{}h", seconds / 3600)
-        },
-        if seconds < 10 {
-            format!("{seconds}s")
-        } else if minutes < 10 {
-            format!("{minutes}m")
-        } else {
-            String::new()
-        },
-    ];
+        }
+    };
+    let rough = || match seconds {
+        ..60 => format!("{seconds}s"),
+        60..5941 => format!("{minutes}m"),
+        _ => format!("{}h", seconds / 3600),
+    };
+    let digit = || match seconds {
+        ..10 => format!("{seconds}s"),
+        10..541 => format!("{minutes}m"),
+        _ => String::new(),
+    };
+    let choices: [&dyn Fn() -> String; 3] = [&exact, &rough, &digit];
     choices
-        .into_iter()
+        .iter()
+        .map(|choice| choice())
         .find(|choice| choice.len() <= cells)
         .unwrap_or_default()
 }

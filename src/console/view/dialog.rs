@@ -182,10 +182,14 @@ fn field(buffer: &mut Buffer, line: Rect, field: &Field, focused: bool, theme: &
     let (shown, column) = if focused {
         let before = tail(&before, room);
         let column = width(&before);
-        let after = truncate(&display(&value[split..]), room.saturating_sub(column), "");
+        let after = display(&value[split..]);
+        let after = truncate(&after, room.saturating_sub(column), "");
         (format!("{before}{after}"), column)
     } else {
-        (truncate(&display(value), room, theme.glyphs.cut), 0)
+        (
+            truncate(&display(value), room, theme.glyphs.cut).into_owned(),
+            0,
+        )
     };
     let x = line.x + LABEL;
     put(

@@ -341,12 +341,12 @@ fn tile(
                 format!("{left} {whom}")
             };
             if width(&left) + 2 < room {
-                truncate(&with_guest, room, theme.glyphs.cut)
+                with_guest
             } else {
                 left
             }
         }
-        None if whom.is_empty() => truncate(look.word, room, theme.glyphs.cut),
+        None if whom.is_empty() => look.word.to_owned(),
         None => whom.into_owned(),
     };
     paint(buffer, y, columns, &look, &words, theme);

@@ -65,7 +65,7 @@ fn lines(model: &Model, theme: &Theme, cells: usize) -> Vec<(String, String, boo
             let reason = format!("{} now: {reason}", theme.glyphs.refused);
             lines.push((
                 String::new(),
-                truncate(&reason, room, theme.glyphs.cut),
+                truncate(&reason, room, theme.glyphs.cut).into_owned(),
                 true,
             ));
         }

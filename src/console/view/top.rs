@@ -52,7 +52,7 @@ fn left(model: &Model, theme: &Theme) -> Vec<Part> {
     let written = date.format("%a %-d %b %Y").to_string();
     let mut parts = vec![
         (
-            truncate(&display(&model.site.name), 28, theme.glyphs.cut),
+            truncate(&display(&model.site.name), 28, theme.glyphs.cut).into_owned(),
             theme.strong,
             2,
         ),
