@@ -115,7 +115,12 @@ pub struct Notice {
     pub tone: Tone,
     /// A full sentence, made for the screen.
     pub text: String,
+    /// When it was said, by the database's clock.
+    pub said_at: DateTime<Utc>,
 }
+
+/// How long good news stays; a refusal stays until a key is pressed.
+const GOOD_NEWS: TimeDelta = TimeDelta::seconds(20);
 
 /// A claim as the database answered it, kept until a picture is newer.
 #[derive(Debug, Clone, PartialEq)]
@@ -296,6 +301,15 @@ impl Model {
         self.notice = Some(Notice {
             tone,
             text: text::display(sentence),
+            said_at: self.now(),
+        });
+    }
+
+    /// Lets go of good news that has been read by now.
+    pub fn forget_old_news(&mut self) {
+        let now = self.now();
+        self.notice.take_if(|notice| {
+            matches!(notice.tone, Tone::Good | Tone::Plain) && now - notice.said_at > GOOD_NEWS
         });
     }
 

@@ -3,6 +3,7 @@
 mod dialogs;
 mod frames;
 mod movement;
+mod news;
 mod stories;
 
 use std::sync::Arc;

@@ -38,6 +38,7 @@ fn change(model: &mut Model, message: Message) -> Vec<Effect> {
         }
         Message::Tick { uptime } => {
             model.clock.tick(uptime);
+            model.forget_old_news();
             model.cursor.surprised = false;
             vec![Effect::Draw]
         }

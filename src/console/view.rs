@@ -1,6 +1,7 @@
 //! What the person sees: pure functions of the model, one file per panel.
 
 pub mod agenda;
+pub mod axis;
 pub mod claim;
 pub mod details;
 pub mod dialog;
@@ -9,6 +10,7 @@ pub mod grid;
 pub mod help;
 pub mod lines;
 pub mod stock;
+pub mod tile;
 pub mod top;
 
 use ratatui::Frame;
