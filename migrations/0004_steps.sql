@@ -235,8 +235,8 @@ BEGIN
 END
 $$;
 
--- The first active claim that stands in the way of a period in a room, another claim than p_except; null if none.
-CREATE FUNCTION find_slot_conflict(p_site bigint, p_room bigint, p_occupied tstzrange, p_except bigint DEFAULT NULL)
+-- The first active claim that stands in the way of a period in a room, none of p_except; null if none.
+CREATE FUNCTION find_slot_conflict(p_site bigint, p_room bigint, p_occupied tstzrange, p_except bigint[] DEFAULT '{}')
 RETURNS slot_hold
 LANGUAGE plpgsql STABLE
 AS $$
@@ -247,7 +247,7 @@ BEGIN
     FROM slot_hold
     WHERE site_id = p_site AND room_id = p_room AND state IN ('held', 'confirmed')
         AND occupied && p_occupied
-        AND hold_id IS DISTINCT FROM p_except
+        AND hold_id <> ALL (p_except)
     ORDER BY lower(occupied)
     LIMIT 1;
     RETURN v_conflict;
@@ -277,7 +277,8 @@ $$;
 -- only this step stands in an EXCEPTION block, so that what was due stays expired when the command is refused.
 CREATE FUNCTION place_slot(
     p_site bigint, p_room room, p_from timestamptz, p_to timestamptz, p_purpose text, p_state text, p_imported boolean,
-    p_guest text, p_note text, p_party integer, p_expires_at timestamptz, p_desk text, p_request uuid, p_at timestamptz
+    p_guest text, p_note text, p_party integer, p_expires_at timestamptz, p_desk text, p_request uuid, p_at timestamptz,
+    p_group bigint DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql
 AS $$
@@ -285,11 +286,11 @@ DECLARE
     v_hold bigint;
 BEGIN
     INSERT INTO slot_hold (
-        site_id, room_id, period, turnaround, purpose, state, imported, guest, note, party, expires_at, desk,
+        site_id, group_id, room_id, period, turnaround, purpose, state, imported, guest, note, party, expires_at, desk,
         request_id, created_at, changed_at
     )
     VALUES (
-        p_site, p_room.room_id, tstzrange(p_from, p_to, '[)'), p_room.turnaround, p_purpose, p_state, p_imported,
+        p_site, p_group, p_room.room_id, tstzrange(p_from, p_to, '[)'), p_room.turnaround, p_purpose, p_state, p_imported,
         p_guest, p_note, p_party, p_expires_at, p_desk, p_request, p_at, p_at
     )
     RETURNING hold_id INTO v_hold;

@@ -141,7 +141,8 @@ BEGIN
             RETURN finish_slot(p_site, p_request, v_hold, NULL);
         END IF;
     END LOOP;
-    v_refused := refuse('slot_taken', slot_taken_details(v_site, v_room, v_conflict));
+    v_refused := refuse('slot_taken', slot_taken_details(v_site, v_room, v_conflict)
+        || free_choices(v_site, v_room, p_from, p_to));
     RETURN finish_slot(p_site, p_request, NULL, v_refused);
 END
 $$;
@@ -210,7 +211,7 @@ DECLARE
 BEGIN
     IF p_hold.state = 'expired' THEN
         -- R12: how late, and whether holding again could work.
-        v_conflict := find_slot_conflict(p_hold.site_id, p_hold.room_id, p_hold.occupied, p_hold.hold_id);
+        v_conflict := find_slot_conflict(p_hold.site_id, p_hold.room_id, p_hold.occupied, ARRAY[p_hold.hold_id]);
         RETURN refuse('hold_expired', jsonb_build_object(
             'late_seconds', extract(epoch FROM p_now - p_hold.expires_at),
             'expired_at', site_time(p_site.time_zone, p_hold.expires_at),

@@ -100,7 +100,7 @@ BEGIN
             SELECT * INTO v_item FROM inventory WHERE site_id = p_site AND item_id = p_item;
             v_refused := refuse('sold_out', jsonb_build_object(
                 'item', v_item.name, 'asked', p_quantity, 'available', v_item.available
-            ));
+            ) || next_release(v_site, p_item));
             RETURN finish_stock(p_site, p_request, NULL, v_refused);
         END IF;
     END LOOP;
@@ -122,6 +122,73 @@ COMMENT ON FUNCTION hold_stock(bigint, uuid, text, bigint, integer, interval, te
 $$Hold a quantity of an item until a deadline: all of it or nothing.
 SELECT * FROM hold_stock(1, gen_random_uuid(), 'anna', 3, 2, '10 minutes', 'Müller');$$;
 
+-- Lock a claim's row under the lock of its item, and expire what is due first; the clock is read after the last lock
+-- (R10). Returns the claim and the moment of the decision.
+CREATE TYPE locked_stock AS (hold stock_hold, now timestamptz);
+
+CREATE FUNCTION lock_stock_hold(p_site bigint, p_hold bigint, p_desk text) RETURNS locked_stock
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_hold stock_hold;
+    v_now timestamptz;
+BEGIN
+    LOOP
+        -- The row too, against writers that went around the protocol.
+        SELECT * INTO v_hold FROM stock_hold WHERE site_id = p_site AND hold_id = p_hold FOR NO KEY UPDATE;
+        v_now := clock_timestamp();
+        EXIT WHEN v_hold.state <> 'held' OR v_hold.expires_at > v_now;
+        PERFORM expire_item(p_site, v_hold.item_id, p_desk);
+    END LOOP;
+    RETURN ROW(v_hold, v_now);
+END
+$$;
+
+-- What has become of a claim on stock that a command wants to act on; null if it can be acted on. A sale stays (R18).
+CREATE FUNCTION stock_ended_or_stale(
+    p_command text, p_site site, p_hold stock_hold, p_expect_version bigint, p_now timestamptz
+) RETURNS refused
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF p_hold.state = 'expired' THEN
+        -- R12: how late, and whether holding again could work.
+        RETURN refuse('hold_expired', jsonb_build_object(
+            'late_seconds', extract(epoch FROM p_now - p_hold.expires_at),
+            'expired_at', site_time(p_site.time_zone, p_hold.expires_at),
+            'still_free', (
+                SELECT available >= p_hold.quantity FROM item_now
+                WHERE site_id = p_hold.site_id AND item_id = p_hold.item_id
+            )
+        ));
+    ELSIF p_hold.state = 'cancelled' THEN
+        RETURN refuse('already_cancelled', '{}'::jsonb);
+    ELSIF p_hold.state = 'confirmed' AND p_command <> 'cancel_stock' THEN
+        RETURN refuse('already_confirmed', '{}'::jsonb);
+    ELSIF p_expect_version <> p_hold.version THEN
+        RETURN refuse('stale', jsonb_build_object(
+            'expected', p_expect_version, 'version', p_hold.version, 'state', p_hold.state
+        ));
+    ELSIF p_hold.state = 'confirmed' THEN
+        -- R18: a sale stays. One of the rules, after the version (R22).
+        RETURN refuse('sale_is_final', '{}'::jsonb);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Move the units of a hold that has just ended or been sold: confirming does not change what is available; cancelling
+-- gives back, once, under the lock (R17).
+CREATE FUNCTION settle_stock(p_site bigint, p_item bigint, p_quantity integer, p_to text) RETURNS void
+LANGUAGE sql
+AS $$
+    UPDATE inventory
+    SET held = held - p_quantity,
+        sold = sold + CASE p_to WHEN 'confirmed' THEN p_quantity ELSE 0 END,
+        available = available + CASE p_to WHEN 'cancelled' THEN p_quantity ELSE 0 END
+    WHERE site_id = p_site AND item_id = p_item
+$$;
+
 -- A change to one existing claim on stock: what confirm_stock and cancel_stock share. The item of a claim never
 -- changes, so that it can be locked without looking twice.
 CREATE FUNCTION change_stock(
@@ -134,7 +201,7 @@ DECLARE
     v_site site;
     v_hold stock_hold;
     v_item bigint;
-    v_available integer;
+    v_locked locked_stock;
     v_refused refused;
     v_now timestamptz;
     v_to text := CASE p_command WHEN 'confirm_stock' THEN 'confirmed' ELSE 'cancelled' END;
@@ -155,35 +222,15 @@ BEGIN
         RETURN finish_stock(p_site, p_request, NULL, v_refused);
     END IF;
     PERFORM lock_item(p_site, v_item);
-    LOOP
-        -- The row too, against writers that went around the protocol; the clock after the last lock (R10).
-        SELECT * INTO v_hold FROM stock_hold WHERE site_id = p_site AND hold_id = p_hold FOR NO KEY UPDATE;
-        v_now := clock_timestamp();
-        EXIT WHEN v_hold.state <> 'held' OR v_hold.expires_at > v_now;
-        PERFORM expire_item(p_site, v_item, p_desk);
-    END LOOP;
+    v_locked := lock_stock_hold(p_site, p_hold, p_desk);
+    v_hold := v_locked.hold;
+    v_now := v_locked.now;
 
-    IF v_hold.state = 'expired' THEN
-        SELECT available INTO v_available FROM item_now WHERE site_id = p_site AND item_id = v_item;
-        v_refused := refuse('hold_expired', jsonb_build_object(
-            'late_seconds', extract(epoch FROM v_now - v_hold.expires_at),
-            'expired_at', site_time(v_site.time_zone, v_hold.expires_at),
-            'still_free', v_available >= v_hold.quantity
-        ));
-    ELSIF v_hold.state = 'cancelled' THEN
-        v_refused := refuse('already_cancelled', '{}'::jsonb);
-    ELSIF v_hold.state = 'confirmed' AND v_to = 'confirmed' THEN
-        v_refused := refuse('already_confirmed', '{}'::jsonb);
-    ELSIF p_expect_version <> v_hold.version THEN
-        v_refused := refuse('stale', jsonb_build_object(
-            'expected', p_expect_version, 'version', v_hold.version, 'state', v_hold.state
-        ));
-    ELSIF v_hold.state = 'confirmed' THEN
-        -- R18: a sale stays. One of the rules, after the version (R22).
-        v_refused := refuse('sale_is_final', '{}'::jsonb);
-    ELSIF v_to = 'confirmed' AND v_hold.group_id IS NOT NULL THEN
+    v_refused := stock_ended_or_stale(p_command, v_site, v_hold, p_expect_version, v_now);
+    IF v_refused.refusal IS NULL AND v_to = 'confirmed' AND v_hold.group_id IS NOT NULL THEN
         v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
-    ELSE
+    END IF;
+    IF v_refused.refusal IS NULL THEN
         v_refused := text_problem(p_desk, NULL, NULL, p_reason);
     END IF;
     IF v_refused.refusal IS NOT NULL THEN
@@ -191,12 +238,7 @@ BEGIN
     END IF;
 
     UPDATE stock_hold SET state = v_to, changed_at = v_now WHERE site_id = p_site AND hold_id = p_hold;
-    -- R17: confirming does not change what is available; cancelling gives back, once, under the lock.
-    UPDATE inventory
-    SET held = held - v_hold.quantity,
-        sold = sold + CASE v_to WHEN 'confirmed' THEN v_hold.quantity ELSE 0 END,
-        available = available + CASE v_to WHEN 'cancelled' THEN v_hold.quantity ELSE 0 END
-    WHERE site_id = p_site AND item_id = v_item;
+    PERFORM settle_stock(p_site, v_item, v_hold.quantity, v_to);
     PERFORM record_stock(p_site, p_hold, v_to, 'held', v_to, v_hold.quantity, v_now, p_desk, p_reason, p_request);
     RETURN finish_stock(p_site, p_request, p_hold, NULL);
 END
