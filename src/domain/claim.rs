@@ -210,3 +210,16 @@ pub enum Claim {
     /// On an item.
     Stock(StockHold),
 }
+
+/// Several claims that were made as one (R20).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Its number.
+    pub id: GroupId,
+    /// Held while any member is, else confirmed while any is, else as its members ended.
+    pub state: ClaimState,
+    /// Its claims on rooms, in the order in which they were made.
+    pub slots: Vec<SlotHold>,
+    /// Its claims on stock.
+    pub stock: Vec<StockHold>,
+}

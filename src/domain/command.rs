@@ -1,10 +1,11 @@
 //! Commands: what a desk can ask the house to do, and what comes back.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Claim, Desk, Item, ItemId, Period, Refusal, RequestId, RoomId, SlotHold, SlotHoldId, StockHold,
-    StockHoldId, Version,
+    Claim, Desk, Group, GroupId, Item, ItemId, Period, Refusal, RequestId, RoomId, SlotHold,
+    SlotHoldId, StockHold, StockHoldId, Version,
 };
 
 /// One press of a key (or one call of the command line), with the id that it was given before it was sent (R21).
@@ -98,6 +99,37 @@ pub enum Command {
         /// The new party.
         party: Option<i32>,
     },
+    /// Give a hold on a room more time (R13).
+    RenewSlot {
+        /// The claim.
+        hold: SlotHoldId,
+        /// The version that the desk saw (R22).
+        expect_version: Option<Version>,
+        /// From now on; the site's default if none.
+        ttl: Option<TimeDelta>,
+    },
+    /// Move or extend a claim on a room as one change; what is none stays (R14).
+    MoveSlot {
+        /// The claim.
+        hold: SlotHoldId,
+        /// The version that the desk saw (R22).
+        expect_version: Option<Version>,
+        /// The room to move to.
+        to_room: Option<RoomId>,
+        /// The new start.
+        from: Option<DateTime<Utc>>,
+        /// The new end.
+        to: Option<DateTime<Utc>>,
+    },
+    /// Two claims exchange rooms and periods as one change (R14).
+    SwapSlots {
+        /// The one, whose version the desk saw.
+        first: SlotHoldId,
+        /// The other.
+        second: SlotHoldId,
+        /// The version of the first that the desk saw (R22).
+        expect_version: Option<Version>,
+    },
     /// Claim a quantity of an item until a deadline: all of it or nothing (R16).
     HoldStock {
         /// The item.
@@ -110,6 +142,15 @@ pub enum Command {
         guest: String,
         /// A note, may be empty.
         note: String,
+    },
+    /// Give a hold on stock more time (R13).
+    RenewStock {
+        /// The claim.
+        hold: StockHoldId,
+        /// The version that the desk saw (R22).
+        expect_version: Option<Version>,
+        /// From now on; the site's default if none.
+        ttl: Option<TimeDelta>,
     },
     /// Sell what is held. Final (R18).
     ConfirmStock {
@@ -126,6 +167,42 @@ pub enum Command {
         expect_version: Option<Version>,
         /// Why, may be empty.
         reason: String,
+    },
+    /// Claim several rooms and quantities as one: everything or nothing, with one deadline (R20).
+    HoldGroup {
+        /// The rooms and their periods.
+        rooms: Vec<SlotLine>,
+        /// The items and their quantities; lines of the same item count as one.
+        stock: Vec<StockLine>,
+        /// How long the hold lasts; the site's default if none.
+        ttl: Option<TimeDelta>,
+        /// The guest, may be empty.
+        guest: String,
+        /// A note, may be empty.
+        note: String,
+        /// How many people.
+        party: Option<i32>,
+    },
+    /// Make every held member of a group last.
+    ConfirmGroup {
+        /// The group.
+        group: GroupId,
+    },
+    /// Give every held member of a group more time (R13).
+    RenewGroup {
+        /// The group.
+        group: GroupId,
+        /// From now on; the site's default if none.
+        ttl: Option<TimeDelta>,
+    },
+    /// Give everything of a group back; refused if stock of it is sold, unless only its rooms are meant (R18, R20).
+    CancelGroup {
+        /// The group.
+        group: GroupId,
+        /// Why, may be empty.
+        reason: String,
+        /// Only the rooms.
+        rooms_only: bool,
     },
     /// New units have come (R19).
     ReceiveStock {
@@ -147,6 +224,24 @@ pub enum Command {
     },
 }
 
+/// A room of a group, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotLine {
+    /// The room.
+    pub room: RoomId,
+    /// The period.
+    pub period: Period,
+}
+
+/// An item of a group, and how many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StockLine {
+    /// The item.
+    pub item: ItemId,
+    /// The quantity.
+    pub quantity: i32,
+}
+
 /// What came back: the house did it, or its rules said no.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -154,10 +249,31 @@ pub struct Answer {
     pub outcome: Result<Done, Refusal>,
     /// The claim as it is now, when there is one; on a refusal that concerns an existing claim too.
     pub claim: Option<Claim>,
+    /// The line of a group that was refused.
+    pub failed_line: Option<FailedLine>,
     /// Whether this request had been answered before (R21).
     pub repeated: bool,
     /// The database's clock when it answered (R10).
     pub now: DateTime<Utc>,
+}
+
+/// Which line of a group was refused (R20).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedLine {
+    /// Of which kind.
+    pub kind: LineKind,
+    /// Which one of that kind, as they were given, from 1.
+    pub number: i64,
+}
+
+/// The kinds of lines of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineKind {
+    /// A room and a period.
+    Room,
+    /// An item and a quantity.
+    Stock,
 }
 
 /// What was done.
@@ -169,4 +285,6 @@ pub enum Done {
     Stock(StockHold),
     /// An item, as it is now.
     Item(Item),
+    /// A group, as it is now.
+    Group(Group),
 }

@@ -34,6 +34,10 @@ pub enum EventKind {
     Expired,
     /// Guest, note or party changed.
     Edited,
+    /// A hold got more time.
+    Renewed,
+    /// A claim went to another room or another time.
+    Moved,
     /// Units were received.
     Received,
     /// The count was corrected.
@@ -46,7 +50,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order above.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Held,
         Self::Blocked,
         Self::Imported,
@@ -54,6 +58,8 @@ impl EventKind {
         Self::Cancelled,
         Self::Expired,
         Self::Edited,
+        Self::Renewed,
+        Self::Moved,
         Self::Received,
         Self::Adjusted,
         Self::Added,
@@ -70,6 +76,8 @@ impl EventKind {
             Self::Cancelled => "cancelled",
             Self::Expired => "expired",
             Self::Edited => "edited",
+            Self::Renewed => "renewed",
+            Self::Moved => "moved",
             Self::Received => "received",
             Self::Adjusted => "adjusted",
             Self::Added => "added",

@@ -25,6 +25,9 @@ pub enum Refusal {
         asked: i64,
         /// How many a hold could get now (R15).
         available: i64,
+        /// When held units come back at the soonest, if any are held.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_release: Option<NextRelease>,
     },
     /// The hold ran out before the command came (R12).
     HoldExpired {
@@ -171,6 +174,30 @@ pub struct SlotTaken {
     pub desk: Option<String>,
     /// Its deadline while held.
     pub expires_at: Option<DateTime<Utc>>,
+    /// Up to three nearest free choices, nearest first.
+    #[serde(default)]
+    pub choices: Vec<FreeChoice>,
+}
+
+/// A room and a period that were free at the moment of the refusal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FreeChoice {
+    /// The room.
+    pub room_id: RoomId,
+    /// Its name.
+    pub room: String,
+    /// The period.
+    #[serde(flatten)]
+    pub period: Period,
+}
+
+/// When held units come back if nobody confirms them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextRelease {
+    /// The soonest deadline.
+    pub at: DateTime<Utc>,
+    /// How many units it would give back.
+    pub quantity: i64,
 }
 
 /// What is wrong with a period.
@@ -239,13 +266,22 @@ impl Refusal {
                 item,
                 asked,
                 available,
+                next_release,
             } => {
                 let item = harmless(item);
-                match available {
+                let later = next_release.as_ref().map_or_else(String::new, |next| {
+                    format!(
+                        " {} held may come back at {}.",
+                        next.quantity,
+                        calendar.clock_time(next.at)
+                    )
+                });
+                let now = match available {
                     0 => format!("{item} is sold out: {asked} asked, none left. Nothing was held."),
                     1 => format!("Only 1 of {item} is left and {asked} were asked for. Nothing was held."),
                     _ => format!("Only {available} of {item} are left and {asked} were asked for. Nothing was held."),
-                }
+                };
+                now + &later
             }
             Self::HoldExpired {
                 late_seconds,

@@ -14,6 +14,7 @@ mod picture;
 mod read;
 mod rows;
 mod schema;
+mod send;
 mod sites;
 pub mod watch;
 

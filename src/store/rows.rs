@@ -3,14 +3,15 @@
 //! Columns of functions and views count as nullable for sqlx; a null where the schema rules it out is a fault.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::StoreError;
 use crate::domain::{
-    BookedBy, ClaimState, Desk, Event, EventKind, GroupId, Item, ItemId, NightTimes, Period,
-    Purpose, Refusal, RequestId, Room, RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId,
-    StockHold, StockHoldId, Subject, Version,
+    BookedBy, ClaimState, Desk, Event, EventKind, FailedLine, Group, GroupId, Item, ItemId,
+    NightTimes, Period, Purpose, Refusal, RequestId, Room, RoomId, Site, SiteCalendar, SiteId,
+    SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, Version,
 };
 
 /// The value of a column that the schema never leaves null.
@@ -29,6 +30,8 @@ fn unreadable(column: &str) -> StoreError {
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) refusal: Option<Refusal>,
+    /// The line of a group that was refused.
+    pub(super) failed_line: Option<FailedLine>,
     pub(super) repeated: bool,
     pub(super) now: DateTime<Utc>,
 }
@@ -39,6 +42,10 @@ fn head(
     repeated: Option<bool>,
     now: Option<DateTime<Utc>>,
 ) -> Result<Head, StoreError> {
+    let failed_line = details
+        .as_ref()
+        .and_then(|details| details.get("line"))
+        .and_then(|line| FailedLine::deserialize(line).ok());
     let refusal = match refusal {
         None => None,
         Some(code) => {
@@ -51,6 +58,7 @@ fn head(
     };
     Ok(Head {
         refusal,
+        failed_line,
         repeated: required(repeated, "repeated")?,
         now: required(now, "now")?,
     })
@@ -59,7 +67,7 @@ fn head(
 /// A row of a view, and the row of an answer that carries the same columns behind its head.
 macro_rules! claim_rows {
     ($row:ident, $answer:ident, { $($field:ident : $type:ty),* $(,)? }) => {
-        #[derive(Debug)]
+        #[derive(Debug, Deserialize)]
         pub(super) struct $row {
             $(pub(super) $field: Option<$type>,)*
         }
@@ -133,6 +141,48 @@ claim_rows!(ItemRow, ItemAnswerRow, {
 });
 
 claim_rows!(RoomIdRow, RoomAnswerRow, { room_id: i64 });
+
+#[derive(Debug)]
+pub(super) struct GroupAnswerRow {
+    pub(super) refusal: Option<String>,
+    pub(super) details: Option<Value>,
+    pub(super) repeated: Option<bool>,
+    pub(super) now: Option<DateTime<Utc>>,
+    pub(super) group_id: Option<i64>,
+    pub(super) state: Option<String>,
+    pub(super) slots: Option<Value>,
+    pub(super) stock: Option<Value>,
+}
+
+impl GroupAnswerRow {
+    /// The head, and the group behind it.
+    pub(super) fn split(self) -> Result<(Head, Option<Group>), StoreError> {
+        let head = head(self.refusal, self.details, self.repeated, self.now)?;
+        let Some(id) = self.group_id else {
+            return Ok((head, None));
+        };
+        let group = Group {
+            id: GroupId(id),
+            state: state(self.state)?,
+            slots: members::<SlotRow, _>(self.slots)?,
+            stock: members::<StockRow, _>(self.stock)?,
+        };
+        Ok((head, Some(group)))
+    }
+}
+
+/// The members of a group, which travel as JSON in the row of their group.
+fn members<Row, Member>(rows: Option<Value>) -> Result<Vec<Member>, StoreError>
+where
+    Row: for<'de> Deserialize<'de>,
+    Member: TryFrom<Row, Error = StoreError>,
+{
+    serde_json::from_value::<Vec<Row>>(required(rows, "members")?)
+        .map_err(|_| unreadable("members"))?
+        .into_iter()
+        .map(Member::try_from)
+        .collect()
+}
 
 fn state(word: Option<String>) -> Result<ClaimState, StoreError> {
     required(word, "state")?

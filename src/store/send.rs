@@ -1,0 +1,461 @@
+//! The statement of each command, and what its answer means: one command, one statement, one round trip.
+
+use serde_json::{Value, json};
+use sqlx::postgres::PgConnection;
+
+use super::StoreError;
+use super::rows::{
+    GroupAnswerRow, Head, ItemAnswerRow, ItemRow, SlotAnswerRow, SlotRow, StockAnswerRow, StockRow,
+};
+use crate::domain::{Answer, Claim, Command, Done, Request, SiteId, SlotLine, StockLine};
+
+/// Why a command got no answer.
+pub(super) enum SendError {
+    /// The statement failed.
+    Sql(sqlx::Error),
+    /// The statement ran, and its answer makes no sense.
+    Unreadable(StoreError),
+}
+
+impl From<sqlx::Error> for SendError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<StoreError> for SendError {
+    fn from(error: StoreError) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// One command, one statement, one round trip.
+pub(super) async fn send(
+    connection: &mut PgConnection,
+    site: SiteId,
+    request: &Request,
+) -> Result<Answer, SendError> {
+    let (site, id, desk) = (site.0, request.id.0, request.desk.0.as_str());
+    Ok(match &request.command {
+        Command::HoldSlot {
+            room,
+            period,
+            ttl,
+            guest,
+            note,
+            party,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM hold_slot($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                site,
+                id,
+                desk,
+                room.0,
+                period.start(),
+                period.end(),
+                *ttl as _,
+                guest,
+                note,
+                *party
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::BlockSlot {
+            room,
+            period,
+            reason,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM block_slot($1, $2, $3, $4, $5, $6, $7)",
+                site,
+                id,
+                desk,
+                room.0,
+                period.start(),
+                period.end(),
+                reason
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::ImportSlot {
+            room,
+            period,
+            guest,
+            note,
+            party,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM import_slot($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                site,
+                id,
+                desk,
+                room.0,
+                period.start(),
+                period.end(),
+                guest,
+                note,
+                *party
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::ConfirmSlot {
+            hold,
+            expect_version,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM confirm_slot($1, $2, $3, $4, $5)",
+                site,
+                id,
+                desk,
+                hold.0,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::CancelSlot {
+            hold,
+            expect_version,
+            reason,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM cancel_slot($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                hold.0,
+                reason,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::EditSlot {
+            hold,
+            expect_version,
+            guest,
+            note,
+            party,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM edit_slot($1, $2, $3, $4, $5, $6, $7, $8)",
+                site,
+                id,
+                desk,
+                hold.0,
+                guest.as_deref(),
+                note.as_deref(),
+                *party,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::RenewSlot {
+            hold,
+            expect_version,
+            ttl,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM renew_slot($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                hold.0,
+                *ttl as _,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::MoveSlot {
+            hold,
+            expect_version,
+            to_room,
+            from,
+            to,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM move_slot($1, $2, $3, $4, $5, $6, $7, $8)",
+                site,
+                id,
+                desk,
+                hold.0,
+                to_room.map(|room| room.0),
+                *from,
+                *to,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::SwapSlots {
+            first,
+            second,
+            expect_version,
+        } => slot_answer(
+            sqlx::query_as!(
+                SlotAnswerRow,
+                "SELECT * FROM swap_slots($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                first.0,
+                second.0,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::HoldStock {
+            item,
+            quantity,
+            ttl,
+            guest,
+            note,
+        } => stock_answer(
+            sqlx::query_as!(
+                StockAnswerRow,
+                "SELECT * FROM hold_stock($1, $2, $3, $4, $5, $6, $7, $8)",
+                site,
+                id,
+                desk,
+                item.0,
+                quantity,
+                *ttl as _,
+                guest,
+                note
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::ConfirmStock {
+            hold,
+            expect_version,
+        } => stock_answer(
+            sqlx::query_as!(
+                StockAnswerRow,
+                "SELECT * FROM confirm_stock($1, $2, $3, $4, $5)",
+                site,
+                id,
+                desk,
+                hold.0,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::CancelStock {
+            hold,
+            expect_version,
+            reason,
+        } => stock_answer(
+            sqlx::query_as!(
+                StockAnswerRow,
+                "SELECT * FROM cancel_stock($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                hold.0,
+                reason,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::RenewStock {
+            hold,
+            expect_version,
+            ttl,
+        } => stock_answer(
+            sqlx::query_as!(
+                StockAnswerRow,
+                "SELECT * FROM renew_stock($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                hold.0,
+                *ttl as _,
+                expect_version.map(|version| version.0)
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::HoldGroup {
+            rooms,
+            stock,
+            ttl,
+            guest,
+            note,
+            party,
+        } => group_answer(
+            sqlx::query_as!(
+                GroupAnswerRow,
+                "SELECT * FROM hold_group($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                site,
+                id,
+                desk,
+                slot_lines(rooms),
+                stock_lines(stock),
+                *ttl as _,
+                guest,
+                note,
+                *party
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::ConfirmGroup { group } => group_answer(
+            sqlx::query_as!(
+                GroupAnswerRow,
+                "SELECT * FROM confirm_group($1, $2, $3, $4)",
+                site,
+                id,
+                desk,
+                group.0
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::RenewGroup { group, ttl } => group_answer(
+            sqlx::query_as!(
+                GroupAnswerRow,
+                "SELECT * FROM renew_group($1, $2, $3, $4, $5)",
+                site,
+                id,
+                desk,
+                group.0,
+                *ttl as _
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::CancelGroup {
+            group,
+            reason,
+            rooms_only,
+        } => group_answer(
+            sqlx::query_as!(
+                GroupAnswerRow,
+                "SELECT * FROM cancel_group($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                group.0,
+                reason,
+                *rooms_only
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::ReceiveStock {
+            item,
+            quantity,
+            reason,
+        } => item_answer(
+            sqlx::query_as!(
+                ItemAnswerRow,
+                "SELECT * FROM receive_stock($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                item.0,
+                quantity,
+                reason
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::AdjustStock {
+            item,
+            change,
+            reason,
+        } => item_answer(
+            sqlx::query_as!(
+                ItemAnswerRow,
+                "SELECT * FROM adjust_stock($1, $2, $3, $4, $5, $6)",
+                site,
+                id,
+                desk,
+                item.0,
+                change,
+                reason
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+    })
+}
+
+fn answer(head: Head, done: Option<Done>, claim: Option<Claim>) -> Result<Answer, StoreError> {
+    let outcome = match (head.refusal, done) {
+        (Some(refusal), _) => Err(refusal),
+        (None, Some(done)) => Ok(done),
+        (None, None) => {
+            return Err(StoreError::Fault(
+                "The database said done and sent no claim.".into(),
+            ));
+        }
+    };
+    Ok(Answer {
+        outcome,
+        claim,
+        failed_line: head.failed_line,
+        repeated: head.repeated,
+        now: head.now,
+    })
+}
+
+fn slot_answer(row: SlotAnswerRow) -> Result<Answer, StoreError> {
+    let (head, row): (Head, SlotRow) = row.split()?;
+    let hold = row.hold_id.map(|_| row.try_into()).transpose()?;
+    answer(head, hold.clone().map(Done::Slot), hold.map(Claim::Slot))
+}
+
+fn stock_answer(row: StockAnswerRow) -> Result<Answer, StoreError> {
+    let (head, row): (Head, StockRow) = row.split()?;
+    let hold = row.hold_id.map(|_| row.try_into()).transpose()?;
+    answer(head, hold.clone().map(Done::Stock), hold.map(Claim::Stock))
+}
+
+fn item_answer(row: ItemAnswerRow) -> Result<Answer, StoreError> {
+    let (head, row): (Head, ItemRow) = row.split()?;
+    let item = row.item_id.map(|_| row.try_into()).transpose()?;
+    answer(head, item.map(Done::Item), None)
+}
+
+fn group_answer(row: GroupAnswerRow) -> Result<Answer, StoreError> {
+    let (head, group) = row.split()?;
+    answer(head, group.map(Done::Group), None)
+}
+
+fn slot_lines(lines: &[SlotLine]) -> Value {
+    lines
+        .iter()
+        .map(|line| {
+            json!({
+                "room": line.room,
+                "from": line.period.start(),
+                "to": line.period.end(),
+            })
+        })
+        .collect()
+}
+
+fn stock_lines(lines: &[StockLine]) -> Value {
+    lines
+        .iter()
+        .map(|line| json!({ "item": line.item, "quantity": line.quantity }))
+        .collect()
+}
