@@ -199,6 +199,28 @@ COMMENT ON FUNCTION import_slot(bigint, uuid, text, bigint, timestamptz, timesta
 $$Take over a booking from elsewhere; confirmed at once, and it may be over already.
 SELECT * FROM import_slot(1, gen_random_uuid(), 'anna', 2, '2026-01-01 10:00+00', '2026-01-01 12:00+00', 'Müller');$$;
 
+-- Lock a claim's row under the lock of its room, and expire what is due first; the clock is read after the last lock
+-- (R10). Returns the claim and the moment of the decision.
+CREATE TYPE locked_slot AS (hold slot_hold, now timestamptz);
+
+CREATE FUNCTION lock_slot_hold(p_site bigint, p_hold bigint, p_desk text) RETURNS locked_slot
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_hold slot_hold;
+    v_now timestamptz;
+BEGIN
+    LOOP
+        -- The row too, against writers that went around the protocol.
+        SELECT * INTO v_hold FROM slot_hold WHERE site_id = p_site AND hold_id = p_hold FOR NO KEY UPDATE;
+        v_now := clock_timestamp();
+        EXIT WHEN v_hold.state <> 'held' OR v_hold.expires_at > v_now;
+        PERFORM expire_room(p_site, v_hold.room_id, p_desk);
+    END LOOP;
+    RETURN ROW(v_hold, v_now);
+END
+$$;
+
 -- What has become of a claim on a room that a command wants to act on: the refusal for one that has ended (R9), that
 -- has changed since (R22), or that came due in this very moment (R10); null if it can be acted on.
 CREATE FUNCTION slot_ended_or_stale(
@@ -241,6 +263,7 @@ DECLARE
     v_seen request;
     v_site site;
     v_hold slot_hold;
+    v_locked locked_slot;
     v_refused refused;
     v_found text;
     v_now timestamptz;
@@ -266,13 +289,9 @@ BEGIN
         v_refused := refuse('busy', '{}'::jsonb);
         RETURN finish_slot(p_site, p_request, p_hold, v_refused);
     END IF;
-    LOOP
-        -- The row too, against writers that went around the protocol; the clock after the last lock (R10).
-        SELECT * INTO v_hold FROM slot_hold WHERE site_id = p_site AND hold_id = p_hold FOR NO KEY UPDATE;
-        v_now := clock_timestamp();
-        EXIT WHEN v_hold.state <> 'held' OR v_hold.expires_at > v_now;
-        PERFORM expire_room(p_site, v_hold.room_id, p_desk);
-    END LOOP;
+    v_locked := lock_slot_hold(p_site, p_hold, p_desk);
+    v_hold := v_locked.hold;
+    v_now := v_locked.now;
 
     v_refused := slot_ended_or_stale(v_site, p_command, v_hold, p_expect_version, v_now);
     IF v_refused.refusal IS NULL THEN

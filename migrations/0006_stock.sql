@@ -146,7 +146,7 @@ $$;
 
 -- What has become of a claim on stock that a command wants to act on; null if it can be acted on. A sale stays (R18).
 CREATE FUNCTION stock_ended_or_stale(
-    p_command text, p_site site, p_hold stock_hold, p_expect_version bigint, p_now timestamptz
+    p_site site, p_command text, p_hold stock_hold, p_expect_version bigint, p_now timestamptz
 ) RETURNS refused
 LANGUAGE plpgsql
 AS $$
@@ -180,13 +180,15 @@ $$;
 -- Move the units of a hold that has just ended or been sold: confirming does not change what is available; cancelling
 -- gives back, once, under the lock (R17).
 CREATE FUNCTION settle_stock(p_site bigint, p_item bigint, p_quantity integer, p_to text) RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+BEGIN
     UPDATE inventory
     SET held = held - p_quantity,
         sold = sold + CASE p_to WHEN 'confirmed' THEN p_quantity ELSE 0 END,
         available = available + CASE p_to WHEN 'cancelled' THEN p_quantity ELSE 0 END
-    WHERE site_id = p_site AND item_id = p_item
+    WHERE site_id = p_site AND item_id = p_item;
+END
 $$;
 
 -- A change to one existing claim on stock: what confirm_stock and cancel_stock share. The item of a claim never
@@ -226,7 +228,7 @@ BEGIN
     v_hold := v_locked.hold;
     v_now := v_locked.now;
 
-    v_refused := stock_ended_or_stale(p_command, v_site, v_hold, p_expect_version, v_now);
+    v_refused := stock_ended_or_stale(v_site, p_command, v_hold, p_expect_version, v_now);
     IF v_refused.refusal IS NULL AND v_to = 'confirmed' AND v_hold.group_id IS NOT NULL THEN
         v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
     END IF;

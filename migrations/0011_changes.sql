@@ -30,28 +30,6 @@ BEGIN
 END
 $$;
 
--- Lock a claim's row under the lock of its room, and expire what is due first; the clock is read after the last lock
--- (R10). Returns the claim and the moment of the decision.
-CREATE TYPE locked_slot AS (hold slot_hold, now timestamptz);
-
-CREATE FUNCTION lock_slot_hold(p_site bigint, p_hold bigint, p_desk text) RETURNS locked_slot
-LANGUAGE plpgsql
-AS $$
-DECLARE
-    v_hold slot_hold;
-    v_now timestamptz;
-BEGIN
-    LOOP
-        -- The row too, against writers that went around the protocol.
-        SELECT * INTO v_hold FROM slot_hold WHERE site_id = p_site AND hold_id = p_hold FOR NO KEY UPDATE;
-        v_now := clock_timestamp();
-        EXIT WHEN v_hold.state <> 'held' OR v_hold.expires_at > v_now;
-        PERFORM expire_room(p_site, v_hold.room_id, p_desk);
-    END LOOP;
-    RETURN ROW(v_hold, v_now);
-END
-$$;
-
 -- Write the new place of a claim. False if the constraint says no: a writer went around the protocol.
 CREATE FUNCTION replace_slot(
     p_site bigint, p_hold bigint, p_room room, p_from timestamptz, p_to timestamptz, p_at timestamptz
@@ -111,7 +89,7 @@ BEGIN
     v_locked := lock_slot_hold(p_site, p_hold, p_desk);
     v_hold := v_locked.hold;
     v_now := v_locked.now;
-    v_refused := slot_ended_or_stale('move_slot', v_site, v_hold, p_expect_version, v_now);
+    v_refused := slot_ended_or_stale(v_site, 'move_slot', v_hold, p_expect_version, v_now);
     IF v_refused.refusal IS NOT NULL THEN
         RETURN finish_slot(p_site, p_request, p_hold, v_refused);
     END IF;
@@ -147,7 +125,7 @@ BEGIN
         v_locked := lock_slot_hold(p_site, p_hold, p_desk);
         v_hold := v_locked.hold;
         v_now := v_locked.now;
-        v_refused := slot_ended_or_stale('move_slot', v_site, v_hold, NULL, v_now);
+        v_refused := slot_ended_or_stale(v_site, 'move_slot', v_hold, NULL, v_now);
         RETURN finish_slot(p_site, p_request, p_hold, v_refused);
     END IF;
     IF v_conflict.hold_id IS NULL AND replace_slot(p_site, p_hold, v_room, v_from, v_to, v_now) THEN
@@ -272,9 +250,9 @@ BEGIN
         PERFORM expire_room(p_site, v_first.room_id, p_desk);
         PERFORM expire_room(p_site, v_second.room_id, p_desk);
     END LOOP;
-    v_refused := slot_ended_or_stale('swap_slots', v_site, v_first, p_expect_version, v_now);
+    v_refused := slot_ended_or_stale(v_site, 'swap_slots', v_first, p_expect_version, v_now);
     IF v_refused.refusal IS NULL THEN
-        v_refused := slot_ended_or_stale('swap_slots', v_site, v_second, NULL, v_now);
+        v_refused := slot_ended_or_stale(v_site, 'swap_slots', v_second, NULL, v_now);
     END IF;
     IF v_refused.refusal IS NULL THEN
         v_refused := text_problem(p_desk, NULL, NULL, NULL);
@@ -314,7 +292,7 @@ BEGIN
         PERFORM expire_room(p_site, v_second.room_id, p_desk);
         SELECT * INTO v_first FROM slot_hold WHERE site_id = p_site AND hold_id = p_first;
         SELECT * INTO v_second FROM slot_hold WHERE site_id = p_site AND hold_id = p_second;
-        v_refused := slot_ended_or_stale('swap_slots', v_site,
+        v_refused := slot_ended_or_stale(v_site, 'swap_slots',
             CASE v_first.state WHEN 'expired' THEN v_first ELSE v_second END, NULL, v_now);
         RETURN finish_slot(p_site, p_request, p_first, v_refused);
     END IF;
@@ -344,13 +322,17 @@ SELECT * FROM swap_slots(1, gen_random_uuid(), 'anna', 17, 18);$$;
 
 -- R13: what is wrong with renewing; null if nothing.
 CREATE FUNCTION renewal_problem(p_site site, p_renewals integer, p_ttl interval) RETURNS refused
-LANGUAGE sql IMMUTABLE
+LANGUAGE plpgsql IMMUTABLE
 AS $$
-    SELECT CASE
-        WHEN p_renewals >= p_site.renewals
-            THEN refuse('renewals_used_up', jsonb_build_object('limit', p_site.renewals))
-        ELSE hold_length_problem(p_site, p_ttl)
-    END
+BEGIN
+    RETURN (
+        SELECT CASE
+            WHEN p_renewals >= p_site.renewals
+                THEN refuse('renewals_used_up', jsonb_build_object('limit', p_site.renewals))
+            ELSE hold_length_problem(p_site, p_ttl)
+        END
+    );
+END
 $$;
 
 CREATE FUNCTION renew_slot(
@@ -389,7 +371,7 @@ BEGIN
     v_hold := v_locked.hold;
     v_now := v_locked.now;
     -- A confirmed claim has no deadline to renew; that is the same answer as for confirming it.
-    v_refused := slot_ended_or_stale('confirm_slot', v_site, v_hold, p_expect_version, v_now);
+    v_refused := slot_ended_or_stale(v_site, 'confirm_slot', v_hold, p_expect_version, v_now);
     IF v_refused.refusal IS NULL AND v_hold.group_id IS NOT NULL THEN
         v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
     END IF;
@@ -450,7 +432,7 @@ BEGIN
     v_locked := lock_stock_hold(p_site, p_hold, p_desk);
     v_hold := v_locked.hold;
     v_now := v_locked.now;
-    v_refused := stock_ended_or_stale('confirm_stock', v_site, v_hold, p_expect_version, v_now);
+    v_refused := stock_ended_or_stale(v_site, 'confirm_stock', v_hold, p_expect_version, v_now);
     IF v_refused.refusal IS NULL AND v_hold.group_id IS NOT NULL THEN
         v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
     END IF;

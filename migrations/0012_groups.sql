@@ -33,22 +33,29 @@ CREATE TYPE group_answer AS (
 
 -- Where a group stands: held while any member is, else confirmed while any is, else as its members ended.
 CREATE FUNCTION group_state(p_site bigint, p_group bigint) RETURNS text
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 AS $$
-    SELECT state
-    FROM (
-        SELECT state FROM slot_hold WHERE site_id = p_site AND group_id = p_group
-        UNION ALL
-        SELECT state FROM stock_hold WHERE site_id = p_site AND group_id = p_group
-    ) AS member
-    ORDER BY array_position(ARRAY['held', 'confirmed', 'expired', 'cancelled'], state)
-    LIMIT 1
+BEGIN
+    RETURN (
+        SELECT state
+        FROM (
+            SELECT state FROM slot_hold WHERE site_id = p_site AND group_id = p_group
+            UNION ALL
+            SELECT state FROM stock_hold WHERE site_id = p_site AND group_id = p_group
+        ) AS member
+        ORDER BY array_position(ARRAY['held', 'confirmed', 'expired', 'cancelled'], state)
+        LIMIT 1
+    );
+END
 $$;
 
 CREATE FUNCTION answer_group(p_site bigint, p_group bigint, p_refusal text, p_details jsonb, p_repeated boolean)
 RETURNS group_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_answer group_answer;
+BEGIN
     SELECT
         p_refusal,
         p_details,
@@ -64,6 +71,9 @@ AS $$
             SELECT coalesce(jsonb_agg(to_jsonb(c) ORDER BY c.hold_id), '[]') FROM stock_claim AS c
             WHERE c.site_id = p_site AND c.group_id = p_group
         )
+    INTO v_answer;
+    RETURN v_answer;
+END
 $$;
 
 CREATE FUNCTION finish_group(p_site bigint, p_request uuid, p_group bigint, p_refused refused) RETURNS group_answer
@@ -279,7 +289,7 @@ SELECT * FROM hold_group(1, gen_random_uuid(), 'anna',
 -- A change to a whole group: what confirm_group, renew_group and cancel_group share. Only members that are still
 -- active take part; those that were cancelled alone stay so.
 CREATE FUNCTION change_group(
-    p_command text, p_site bigint, p_request uuid, p_desk text, p_group bigint, p_ttl interval, p_reason text,
+    p_site bigint, p_command text, p_request uuid, p_desk text, p_group bigint, p_ttl interval, p_reason text,
     p_rooms_only boolean
 ) RETURNS group_answer
 LANGUAGE plpgsql
@@ -431,9 +441,11 @@ END
 $$;
 
 CREATE FUNCTION confirm_group(p_site bigint, p_request uuid, p_desk text, p_group bigint) RETURNS group_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_group('confirm_group', p_site, p_request, p_desk, p_group, NULL, NULL, false)
+BEGIN
+    RETURN change_group(p_site, 'confirm_group', p_request, p_desk, p_group, NULL, NULL, false);
+END
 $$;
 
 COMMENT ON FUNCTION confirm_group(bigint, uuid, text, bigint) IS
@@ -442,9 +454,11 @@ SELECT * FROM confirm_group(1, gen_random_uuid(), 'anna', 3);$$;
 
 CREATE FUNCTION renew_group(p_site bigint, p_request uuid, p_desk text, p_group bigint, p_ttl interval DEFAULT NULL)
 RETURNS group_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_group('renew_group', p_site, p_request, p_desk, p_group, p_ttl, NULL, false)
+BEGIN
+    RETURN change_group(p_site, 'renew_group', p_request, p_desk, p_group, p_ttl, NULL, false);
+END
 $$;
 
 COMMENT ON FUNCTION renew_group(bigint, uuid, text, bigint, interval) IS
@@ -455,9 +469,11 @@ CREATE FUNCTION cancel_group(
     p_site bigint, p_request uuid, p_desk text, p_group bigint, p_reason text DEFAULT '',
     p_rooms_only boolean DEFAULT false
 ) RETURNS group_answer
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
-    SELECT change_group('cancel_group', p_site, p_request, p_desk, p_group, NULL, p_reason, p_rooms_only)
+BEGIN
+    RETURN change_group(p_site, 'cancel_group', p_request, p_desk, p_group, NULL, p_reason, p_rooms_only);
+END
 $$;
 
 COMMENT ON FUNCTION cancel_group(bigint, uuid, text, bigint, text, boolean) IS
