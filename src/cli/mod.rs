@@ -262,6 +262,7 @@ fn show_answer(house: &House, answer: Answer) -> Result<Output, Failure> {
         Ok(Done::Slot(hold)) => Ok(view.slot(&hold)),
         Ok(Done::Stock(hold)) => Ok(view.stock(&hold)),
         Ok(Done::Item(item)) => Ok(output::item(&item)),
+        Ok(Done::Group(group)) => Ok(view.group(&group)),
         Err(refusal) => Err(Failure::refused(refusal, &site.calendar)),
     }
 }

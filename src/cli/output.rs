@@ -44,6 +44,11 @@ fn to_json(value: &impl Serialize) -> String {
         .unwrap_or_else(|error| unreachable!("these shapes have string keys only: {error}"))
 }
 
+fn to_value(value: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(value)
+        .unwrap_or_else(|error| unreachable!("these shapes have string keys only: {error}"))
+}
+
 #[derive(Serialize)]
 struct RoomJson<'a> {
     room_id: i64,

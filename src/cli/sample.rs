@@ -210,7 +210,7 @@ fn confirmation(answer: &Answer) -> Option<Command> {
             hold: hold.id,
             expect_version: None,
         }),
-        Done::Item(_) => None,
+        Done::Item(_) | Done::Group(_) => None,
     }
 }
 

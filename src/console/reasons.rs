@@ -117,6 +117,7 @@ fn taken(claim: &SlotHold) -> Box<SlotTaken> {
         guest: Some(claim.guest.clone()),
         desk: Some(claim.desk.0.clone()),
         expires_at: claim.expires_at,
+        choices: Vec::new(),
     })
 }
 

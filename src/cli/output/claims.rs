@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::domain::text::harmless;
-use crate::domain::{ClaimState, Purpose, RequestId, Site, SlotHold, StockHold, duration};
+use crate::domain::{ClaimState, Group, Purpose, RequestId, Site, SlotHold, StockHold, duration};
 
-use super::{Output, table};
+use super::{Output, table, to_value};
 
 /// Where and when a claim is looked at: its house, and the database's clock (R10).
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +60,14 @@ struct ClaimJson<'a> {
     repeated: bool,
 }
 
+/// A group, for programs (design section 9). Its claims are of two shapes.
+#[derive(Serialize)]
+struct GroupJson {
+    group_id: i64,
+    state: ClaimState,
+    claims: Vec<Value>,
+}
+
 impl View<'_> {
     /// A claim on a room, for programs.
     pub fn slot_json<'a>(&'a self, hold: &'a SlotHold) -> impl Serialize + 'a {
@@ -109,6 +118,39 @@ impl View<'_> {
                 repeated: self.repeated,
             },
         }
+    }
+
+    /// Several claims that were made as one (R20).
+    pub fn group(&self, group: &Group) -> Output {
+        let mut text = format!("Group {} is {}.", group.id, group.state);
+        for claim in group
+            .slots
+            .iter()
+            .map(|hold| self.slot(hold))
+            .chain(group.stock.iter().map(|hold| self.stock(hold)))
+        {
+            text.push('\n');
+            text.push_str(&claim.text);
+        }
+        let claims = group
+            .slots
+            .iter()
+            .map(|hold| to_value(&self.slot_json(hold)))
+            .chain(
+                group
+                    .stock
+                    .iter()
+                    .map(|hold| to_value(&self.stock_json(hold))),
+            )
+            .collect();
+        Output::new(
+            text,
+            &GroupJson {
+                group_id: group.id.0,
+                state: group.state,
+                claims,
+            },
+        )
     }
 
     fn deadline(&self, state: ClaimState, deadline: Option<DateTime<Utc>>) -> Option<String> {

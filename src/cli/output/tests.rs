@@ -209,6 +209,7 @@ fn a_refusal_has_the_agreed_shape_with_the_sites_offset() {
         guest: Some("2027-07-01T10:45:00Z".into()),
         desk: Some("anna".into()),
         expires_at: Some(utc("2027-06-30T12:10:00Z")),
+        choices: Vec::new(),
     }));
     let json: Value = serde_json::from_str(&refusal_json(&refusal, &site().calendar)).unwrap();
     assert_eq!(json["refusal"], "slot_taken");

@@ -139,6 +139,7 @@ fn a_conflict_says_who_has_it_and_until_when_and_reads_anew() {
         guest: Some("Brandt\u{1b}[2J".into()),
         desk: Some("bo".into()),
         expires_at: Some(now() + TimeDelta::seconds(600)),
+        choices: Vec::new(),
     };
     let id = desk.last();
     let effects = desk.refuse(id, Refusal::SlotTaken(Box::new(taken)));

@@ -113,6 +113,7 @@ fn succeed(model: &mut Model, request: &Request, done: &Done) {
             "{} has {} of {} available now.",
             item.name, item.available, item.total
         ),
+        Done::Group(group) => format!("Group {} is {} now.", group.id, group.state),
     };
     model.say(Tone::Good, &sentence);
 }

@@ -96,6 +96,8 @@ fn look(kind: EventKind, theme: &Theme) -> (&'static str, Style) {
         EventKind::Blocked => (glyphs.block, theme.block_fill),
         EventKind::Cancelled | EventKind::Expired => (glyphs.ended, theme.dim),
         EventKind::Edited
+        | EventKind::Renewed
+        | EventKind::Moved
         | EventKind::Received
         | EventKind::Adjusted
         | EventKind::Added
