@@ -3,7 +3,7 @@
 -- The periods that could be taken in one room, as starts and ends in a window, soonest first: right after each claim,
 -- at the window's beginning, and for a room by the night each arrival date. Not all of them are free; the caller asks.
 CREATE FUNCTION candidate_periods(
-    p_zone text, p_room room, p_from timestamptz, p_to timestamptz, p_length interval
+    p_site bigint, p_zone text, p_room room, p_from timestamptz, p_to timestamptz, p_length interval
 ) RETURNS TABLE (starts_at timestamptz, ends_at timestamptz)
 LANGUAGE sql STABLE
 AS $$
@@ -12,7 +12,7 @@ AS $$
         SELECT p_from AS start
         UNION
         SELECT upper(s.occupied) FROM slot_hold AS s
-        WHERE s.site_id = p_room.site_id AND s.room_id = p_room.room_id AND s.state IN ('held', 'confirmed')
+        WHERE s.site_id = p_site AND s.room_id = p_room.room_id AND s.state IN ('held', 'confirmed')
             AND s.occupied && tstzrange(p_from, p_to, '[)')
     ) AS starts
     WHERE p_room.booked_by = 'hour' AND start >= p_from AND start + p_length <= p_to
@@ -32,14 +32,15 @@ AS $$
 $$;
 
 -- Whether a room is free for a period, its turnaround included; a hold that is due is in nobody's way (R11).
-CREATE FUNCTION is_free(p_room room, p_from timestamptz, p_to timestamptz, p_except bigint[] DEFAULT '{}')
-RETURNS boolean
+CREATE FUNCTION is_free(
+    p_site bigint, p_room room, p_from timestamptz, p_to timestamptz, p_except bigint[] DEFAULT '{}'
+) RETURNS boolean
 LANGUAGE plpgsql STABLE
 AS $$
 BEGIN
     RETURN NOT EXISTS (
         SELECT FROM slot_hold AS s
-        WHERE s.site_id = p_room.site_id AND s.room_id = p_room.room_id AND s.state IN ('held', 'confirmed')
+        WHERE s.site_id = p_site AND s.room_id = p_room.room_id AND s.state IN ('held', 'confirmed')
             AND s.occupied && occupied_span(tstzrange(p_from, p_to, '[)'), p_room.turnaround)
             AND NOT (s.state = 'held' AND s.expires_at <= clock_timestamp())
             AND s.hold_id <> ALL (p_except)
@@ -70,12 +71,12 @@ AS $$
     CROSS JOIN LATERAL (
         SELECT c.starts_at, c.ends_at
         FROM candidate_periods(
-            site.time_zone, r,
+            site.site_id, site.time_zone, r,
             -- From now on, at a quarter of an hour.
             greatest(p_from, date_bin('15 minutes', clock_timestamp() + interval '15 minutes', 'epoch'::timestamptz)),
             p_to, elapsed(p_length)
         ) AS c
-        WHERE is_free(r, c.starts_at, c.ends_at)
+        WHERE is_free(r.site_id, r, c.starts_at, c.ends_at)
         ORDER BY c.starts_at
         LIMIT 1
     ) AS free
@@ -119,22 +120,22 @@ BEGIN
             WHERE s.start >= wanted.earliest AND s.start < p_from
             UNION ALL
             SELECT c.starts_at, c.ends_at
-            FROM wanted, candidate_periods(p_site.time_zone, p_room, wanted.earliest, p_to, wanted.length) AS c
+            FROM wanted, candidate_periods(p_site.site_id, p_site.time_zone, p_room, wanted.earliest, p_to, wanted.length) AS c
             WHERE p_room.booked_by = 'night' AND c.starts_at < p_from
         ),
         choices AS (
             (
                 SELECT 1 AS kind, p_room AS room, b.starts_at, b.ends_at
                 FROM before AS b
-                WHERE is_free(p_room, b.starts_at, b.ends_at, p_except)
+                WHERE is_free(p_site.site_id, p_room, b.starts_at, b.ends_at, p_except)
                 ORDER BY b.starts_at DESC
                 LIMIT 1
             )
             UNION ALL
             (
                 SELECT 2, p_room, c.starts_at, c.ends_at
-                FROM wanted, candidate_periods(p_site.time_zone, p_room, p_from, wanted.latest, wanted.length) AS c
-                WHERE c.starts_at > p_from AND is_free(p_room, c.starts_at, c.ends_at, p_except)
+                FROM wanted, candidate_periods(p_site.site_id, p_site.time_zone, p_room, p_from, wanted.latest, wanted.length) AS c
+                WHERE c.starts_at > p_from AND is_free(p_site.site_id, p_room, c.starts_at, c.ends_at, p_except)
                 ORDER BY c.starts_at
                 LIMIT 1
             )
@@ -145,7 +146,7 @@ BEGIN
                 WHERE r.site_id = p_room.site_id AND r.room_id <> p_room.room_id AND r.retired_at IS NULL
                     AND r.capacity >= p_room.capacity AND r.booked_by = p_room.booked_by
                     AND (r.booked_by = 'hour' OR (r.check_in, r.check_out) = (p_room.check_in, p_room.check_out))
-                    AND is_free(r, p_from, p_to, p_except)
+                    AND is_free(r.site_id, r, p_from, p_to, p_except)
                 ORDER BY r.capacity, r.room_id
                 LIMIT 1
             )

@@ -129,6 +129,7 @@ fn answer(outcome: Result<Done, Refusal>, claim: Option<Claim>) -> Answer {
     Answer {
         outcome,
         claim,
+        failed_line: None,
         repeated: false,
         now: now(),
     }

@@ -20,6 +20,16 @@ fn commands(test: &TestHouse, slot: i64, stock: i64) -> Vec<String> {
         format!("cancel_stock({site}, {id}, 'anna', {stock})"),
         format!("receive_stock({site}, {id}, 'anna', {ticket}, 1, 'delivery')"),
         format!("adjust_stock({site}, {id}, 'anna', {ticket}, 1, 'count')"),
+        format!("renew_slot({site}, {id}, 'anna', {slot})"),
+        format!("move_slot({site}, {id}, 'anna', {slot}, {blue})"),
+        format!("swap_slots({site}, {id}, 'anna', {slot}, {slot})"),
+        format!("renew_stock({site}, {id}, 'anna', {stock})"),
+        format!(
+            "hold_group({site}, {id}, 'anna', '[]', '[{{\"item\": {ticket}, \"quantity\": 1}}]')"
+        ),
+        format!("confirm_group({site}, {id}, 'anna', 1)"),
+        format!("renew_group({site}, {id}, 'anna', 1)"),
+        format!("cancel_group({site}, {id}, 'anna', 1)"),
         format!("add_room({site}, {id}, 'anna', 'Attic')"),
         format!("retire_room({site}, {id}, 'anna', {blue})"),
         format!("add_item({site}, {id}, 'anna', 'Parking day', 1)"),

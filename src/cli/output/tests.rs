@@ -225,7 +225,7 @@ fn a_refusal_has_the_agreed_shape_with_the_sites_offset() {
         json!({
             "room_id": 1, "room": "Blue room", "hold_id": 17, "from": "2027-07-01T10:00:00+01:00",
             "to": "2027-07-01T11:30:00+01:00", "occupied_until": "2027-07-01T11:45:00+01:00", "state": "held",
-            "purpose": "guest", "guest": "2027-07-01T10:45:00Z", "desk": "anna",
+            "purpose": "guest", "guest": "2027-07-01T10:45:00Z", "choices": [], "desk": "anna",
             "expires_at": "2027-06-30T13:10:00+01:00",
         })
     );
