@@ -3,12 +3,14 @@
 //! Everything that has arrived is taken in before one frame is drawn, and only if something changed. Commands are
 //! spawned, never awaited here; their answers come back as messages with their request id.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use color_eyre::eyre::{Result, WrapErr};
 use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEventKind};
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::domain::{Desk, Request, RequestId};
@@ -118,12 +120,12 @@ impl Console {
             while let Ok(event) = watched.try_recv() {
                 messages.push(self.watched(event));
             }
-            while let Some(event) = events.next().now_or_never() {
+            while !self.leaving
+                && let Some(event) = arrived(&mut events).await
+            {
                 messages.extend(self.event(event));
-                if self.leaving {
-                    break;
-                }
             }
+            messages.extend(self.resized());
             self.take_in(messages)?;
             if next_tick <= Instant::now() {
                 next_tick = Instant::now() + self.until_next_second();
@@ -224,6 +226,12 @@ impl Console {
         _ = tokio::time::timeout(FAREWELL, answers).await;
     }
 
+    /// The terminal's size, if it is another: crossterm forgets a resize that comes together with a key.
+    fn resized(&self) -> Option<Message> {
+        let (width, height) = crossterm::terminal::size().ok()?;
+        (self.model.size != (width, height)).then_some(Message::Resized { width, height })
+    }
+
     fn watched(&self, event: WatchEvent) -> Message {
         match event {
             WatchEvent::Alive { now, latency } => Message::Alive {
@@ -282,6 +290,18 @@ impl Console {
         let past = self.model.now().timestamp_subsec_millis().min(999);
         Duration::from_millis(u64::from(1000 - past) + 5)
     }
+}
+
+/// The next event, if it is there already.
+///
+/// Asked with this task's own waker, because the stream keeps the one that it saw first: with any other (as
+/// `now_or_never` brings) the next key would wait until something else wakes us.
+async fn arrived(events: &mut EventStream) -> Option<Option<std::io::Result<Event>>> {
+    poll_fn(|context| match events.poll_next_unpin(context) {
+        Poll::Ready(event) => Poll::Ready(Some(event)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 fn fault(error: &StoreError) -> Fault {
