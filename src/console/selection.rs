@@ -341,6 +341,8 @@ impl Model {
     }
 
     /// The lines of the stock panel: each item, and beneath it what is held of it.
+    ///
+    /// A hold that has just been sold stays while the cursor is on it, so that the person sees what became of it.
     pub fn stock_rows(&self) -> Vec<StockCursor> {
         let Some(board) = &self.board else {
             return Vec::new();
@@ -348,10 +350,13 @@ impl Model {
         let mut rows = Vec::new();
         for item in board.items() {
             rows.push(StockCursor::Item(item.id));
-            let held = board
+            let claims = board
                 .holds_of(item.id)
-                .filter(|hold| hold.state == ClaimState::Held);
-            rows.extend(held.map(|hold| StockCursor::Claim(hold.id, item.id)));
+                .map(|hold| (StockCursor::Claim(hold.id, item.id), hold.state))
+                .filter(|(row, state)| {
+                    *state == ClaimState::Held || self.stock_cursor == Some(*row)
+                });
+            rows.extend(claims.map(|(row, _)| row));
         }
         rows
     }

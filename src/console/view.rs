@@ -176,7 +176,7 @@ fn panels(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
         model.panel == Panel::Stock,
         theme,
     );
-    stock::head(buffer, head, theme);
+    stock::head(buffer, head, layout.stock, model, theme);
     stock::draw(buffer, layout.stock, model, theme);
 }
 

@@ -15,8 +15,21 @@ use super::{fill, put};
 /// The width of the figures.
 const FIGURES: u16 = 19;
 
-/// The heads of the figures, on the rule above them.
-pub fn head(buffer: &mut Buffer, rule: Rect, theme: &Theme) {
+/// The heads of the figures, on the rule above them, and how many lines of `area` are out of sight.
+pub fn head(buffer: &mut Buffer, rule: Rect, area: Rect, model: &Model, theme: &Theme) {
+    let rows = model.stock_rows();
+    let above = first_row(model, &rows, area);
+    let below = rows.len().saturating_sub(above + usize::from(area.height));
+    let hidden: String = [(theme.glyphs.above, above), (theme.glyphs.below, below)]
+        .iter()
+        .filter(|(_, lines)| *lines > 0)
+        .map(|(glyph, lines)| format!("{glyph} {lines} "))
+        .collect();
+    if !hidden.is_empty() {
+        let cells = u16::try_from(hidden.chars().count() + 1).unwrap_or(0);
+        let x = (rule.right() - FIGURES).saturating_sub(cells + 1);
+        put(buffer, x, rule.y, &format!(" {hidden}"), cells, theme.title);
+    }
     put(
         buffer,
         rule.right() - FIGURES,
@@ -99,19 +112,6 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
                 }
             }
         }
-    }
-    let hidden = rows.len().saturating_sub(first + usize::from(area.height));
-    if hidden > 0 {
-        let words = format!(" {} {hidden} more ", theme.glyphs.below);
-        let cells = u16::try_from(words.chars().count()).unwrap_or(0);
-        put(
-            buffer,
-            area.right() - cells,
-            area.bottom() - 1,
-            &words,
-            cells,
-            theme.title,
-        );
     }
 }
 
@@ -204,15 +204,17 @@ fn held(
     );
     let style = if here { theme.current } else { look.tile };
     put(buffer, line.x + 2, line.y, look.glyph, 1, look.fill);
-    let left = hold.seconds_left(model.now()).unwrap_or(0);
-    let left = claim::countdown(left, 9, theme.glyphs.cut);
+    let state = match hold.seconds_left(model.now()) {
+        Some(left) => format!("held {}", claim::countdown(left, 9, theme.glyphs.cut)),
+        None => look.word.to_owned(),
+    };
     let guest = display(&hold.guest);
     let whom = if guest.is_empty() {
         format!("desk {}", display(&hold.desk.0))
     } else {
         guest
     };
-    let words = format!(" {} held {left} {whom} ", hold.quantity);
+    let words = format!(" {} {state} {whom} ", hold.quantity);
     let cells = line.width - 4;
     put(
         buffer,
