@@ -11,7 +11,7 @@ use super::super::keys::Action;
 use super::super::model::{Model, Panel};
 use super::super::reasons;
 use super::super::selection::Target;
-use super::super::text::{display, truncate, wrap};
+use super::super::text::{display, truncate, width, wrap};
 use super::super::theme::Theme;
 use super::claim::{self, Look};
 use super::put;
@@ -75,6 +75,23 @@ impl Page<'_> {
         }
     }
 
+    /// The period in words: times and date, and how long it is; in two lines rather than cut, for `1 hour…` misleads.
+    fn period(&mut self, model: &Model, period: &Period, nights: Option<i32>) {
+        let length = match nights {
+            Some(1) => "1 night".into(),
+            Some(nights) => format!("{nights} nights"),
+            None => written(period.length()),
+        };
+        let span = model.calendar().span(period);
+        let both = format!("{span}, {length}");
+        if width(&both) < usize::from(self.area.width) {
+            self.line(&both, self.theme.text);
+        } else {
+            self.line(&span, self.theme.text);
+            self.line(&length, self.theme.text);
+        }
+    }
+
     fn state(&mut self, look: &Look, rest: &str) {
         let text = self.theme.text;
         self.spans(&[
@@ -99,7 +116,7 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
         look.word = "checking";
     }
     page.line(&display(&claim.room_name), theme.strong);
-    page.line(&span(model, &claim.period, claim.nights), theme.text);
+    page.period(model, &claim.period, claim.nights);
     let rest = match claim.seconds_left(now) {
         Some(0) => format!("  expiring{}", theme.glyphs.cut),
         Some(seconds) => {
@@ -187,16 +204,6 @@ fn origin(
     page.line(&words, page.theme.dim);
 }
 
-/// The period in words: times and date, and how long it is.
-fn span(model: &Model, period: &Period, nights: Option<i32>) -> String {
-    let length = match nights {
-        Some(1) => "1 night".into(),
-        Some(nights) => format!("{nights} nights"),
-        None => written(period.length()),
-    };
-    format!("{}, {length}", model.calendar().span(period))
-}
-
 fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
     let (theme, calendar) = (page.theme, model.calendar());
     let name = display(&room.name);
@@ -205,7 +212,7 @@ fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
         let nights = calendar.date(period.end()) - calendar.date(period.start());
         i32::try_from(nights.num_days()).unwrap_or(0)
     });
-    page.line(&span(model, period, nights), theme.text);
+    page.period(model, period, nights);
     let departed = model.departed.as_ref();
     if let Some(gone) =
         departed.filter(|gone| gone.claim.room == room.id && gone.claim.period.overlaps(period))
