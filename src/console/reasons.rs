@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{ClaimState, Period, Purpose, Refusal, Room, SlotHold, StockHold};
 
+use super::keys::Action;
 use super::layout::Screen;
 use super::model::{Connection, Model, Panel};
 use super::selection::Target;
@@ -59,7 +60,8 @@ pub fn hold(model: &Model) -> Option<String> {
     command(model).or_else(|| match model.target() {
         Target::Free(room, period) if model.panel == Panel::Rooms => room_free(model, room, period),
         Target::Claim(claim) if model.panel == Panel::Rooms && !claim.is_due(model.now()) => {
-            Some(Refusal::SlotTaken(taken(claim)).sentence(&model.calendar()))
+            own(model, claim)
+                .or_else(|| Some(Refusal::SlotTaken(taken(claim)).sentence(&model.calendar())))
         }
         Target::Claim(_) if model.panel == Panel::Rooms => None,
         Target::Item(item) if model.pending_of_item(item.id).is_some() => Some(waiting()),
@@ -99,6 +101,16 @@ fn room_free(model: &Model, room: &Room, period: Period) -> Option<String> {
         Refusal::SlotTaken(taken(board.in_the_way(room.id, &period, now)?))
     };
     Some(refusal.sentence(&model.calendar()))
+}
+
+/// The desk's own hold, as when the key was pressed twice.
+fn own(model: &Model, claim: &SlotHold) -> Option<String> {
+    let until = claim.expires_at.filter(|_| claim.desk == model.desk)?;
+    let key = model.keymap.first(Action::Confirm);
+    let until = model.calendar().clock_time(until);
+    Some(format!(
+        "This is your own hold already, until {until}; {key} confirms it."
+    ))
 }
 
 fn waiting() -> String {

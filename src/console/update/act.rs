@@ -20,6 +20,10 @@ pub(super) fn act(model: &mut Model, action: Action, press: Press) -> Vec<Effect
     } else {
         model.count.take()
     };
+    // What was said last was about what was there before this key.
+    if action != Action::Count {
+        model.notice = None;
+    }
     let mut effects = vec![Effect::Draw];
     match action {
         Action::Left => model.step_time(false, model.cursor.stretching),
@@ -75,7 +79,6 @@ fn turn(model: &mut Model, forwards: bool) {
         (Panel::Stock, true) | (Panel::Rooms, false) => Panel::Feed,
         (Panel::Feed, true) | (Panel::Stock, false) => Panel::Rooms,
     };
-    model.notice = None;
 }
 
 fn stretch(model: &mut Model) {
@@ -87,7 +90,6 @@ fn stretch(model: &mut Model) {
 }
 
 fn back(model: &mut Model) {
-    model.notice = None;
     model.cursor.stretching = false;
     model.cursor.anchor = None;
     let at = model.cursor.at;
@@ -125,7 +127,6 @@ fn hold(model: &mut Model, press: Press, count: Option<i32>) -> Option<Effect> {
         },
         Target::StockClaim(_) | Target::Nothing => return None,
     };
-    model.notice = None;
     Some(ask(model, press, command))
 }
 
@@ -152,7 +153,6 @@ fn confirm(model: &mut Model, press: Press) -> Option<Effect> {
         },
         _ => return None,
     };
-    model.notice = None;
     Some(ask(model, press, command))
 }
 

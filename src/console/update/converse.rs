@@ -17,11 +17,12 @@ use super::super::reasons;
 use super::super::text::display;
 use super::ask;
 
+/// Everything as it is, but for the line's end that came along when a whole line was copied.
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     let Some(field) = model.dialog.as_mut().and_then(Dialog::field) else {
         return Vec::new();
     };
-    for character in text.chars() {
+    for character in text.trim_end_matches(['\r', '\n']).chars() {
         field.input.handle(InputRequest::InsertChar(character));
     }
     vec![Effect::Draw]
