@@ -1,0 +1,16 @@
+//! Stories at the front desk: the compiled console in a real terminal, on a real database, told from what a person
+//! does to what the person sees and what the rows say (design sections 6 and 7).
+#![allow(clippy::unwrap_used)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod beginnings;
+mod desk;
+mod guests;
+mod holds;
+mod manners;
+mod others;
+mod server;
+mod stock;
+mod terminal;

@@ -1,0 +1,142 @@
+//! Keyrack's own server under consoles: killed beneath them, shared by them, stopped by the last of them.
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::desk::{Desk, keyrack_in};
+use crate::terminal::Program;
+
+/// A server of its own, in a directory that its user can enter when root runs the tests.
+struct OwnServer(TempDir);
+
+impl OwnServer {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), Permissions::from_mode(0o711)).unwrap();
+        Self(directory)
+    }
+
+    fn home(&self) -> String {
+        self.0.path().join("keyrack").to_str().unwrap().to_owned()
+    }
+
+    fn desk(&self, name: &str) -> Desk {
+        let program = Program::keyrack(&[])
+            .env("KEYRACK_DATA_DIR", &self.home())
+            .env("KEYRACK_DESK", name);
+        Desk::with(program)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Value {
+        keyrack_in(&[("KEYRACK_DATA_DIR", &self.home())], arguments).1
+    }
+
+    fn is_running(&self) -> bool {
+        self.run(&["db", "status"])["running"] == true
+    }
+
+    fn kill(&self) {
+        let pid_file = self.0.path().join("keyrack/cluster/postmaster.pid");
+        let pid = fs::read_to_string(pid_file).unwrap();
+        let pid = pid.lines().next().unwrap().parse().unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        let _ = std::panic::catch_unwind(|| self.run(&["db", "stop"]));
+        let _ = std::panic::catch_unwind(|| self.run(&["db", "reset", "--yes"]));
+    }
+}
+
+/// A day on which the sample house has nothing yet.
+fn turn_to_a_free_day(desk: &Desk) {
+    desk.press(&["g"]);
+    desk.shows("Go to a date");
+    desk.type_text("+20");
+    desk.press(&["Enter"]);
+    desk.hides("Go to a date");
+    desk.shows("Enter hold");
+}
+
+#[test]
+fn a_server_that_is_killed_comes_back_and_nothing_is_lost() {
+    let own = OwnServer::new();
+    let desk = own.desk("anna");
+    turn_to_a_free_day(&desk);
+    desk.hold();
+    desk.press(&["e"]);
+    desk.shows("Guest and note");
+    desk.type_text("Okafor");
+    desk.shows("Guest   Okafor");
+
+    // Somebody else has the turn to start the server, so that there is time to look at a dead one.
+    let turn = File::open(own.0.path().join("keyrack/start.lock")).unwrap();
+    turn.lock().unwrap();
+    own.kill();
+    desk.shows("○ away since");
+    desk.shows("s old");
+    desk.press(&["Enter"]);
+    desk.says("The database is away since");
+    desk.shows("Guest   Okafor");
+    desk.until("one grey for all that is old", |frame| {
+        let colours = (0..20).map(|column| frame.cell(column, 2).fgcolor());
+        let colours: Vec<_> = colours.collect();
+        colours.iter().all(|colour| *colour == colours[0])
+    });
+
+    drop(turn);
+    desk.shows("● live");
+    desk.press(&["Enter"]);
+    desk.says("Written down: ");
+    desk.shows(" left, until ");
+    desk.press(&["c"]);
+    desk.says("Confirmed: ");
+    desk.leave();
+
+    let confirmed = own.run(&["room", "holds", "--guest", "Okafor", "--state", "confirmed"]);
+    let mine = confirmed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|claim| claim["desk"] == "anna");
+    assert!(
+        mine.clone().any(|claim| claim["guest"] == "Okafor"),
+        "{confirmed}"
+    );
+    assert_eq!(own.run(&["check"])["ok"], true);
+}
+
+#[test]
+fn three_consoles_share_a_server_and_the_last_one_out_stops_it() {
+    let own = OwnServer::new();
+    let (killed, second, last) = (own.desk("anna"), own.desk("bo"), own.desk("cy"));
+    turn_to_a_free_day(&second);
+    second.hold();
+    last.shows("· bo");
+    killed.signal(Signal::KILL);
+    drop(killed);
+    second.press(&["c"]);
+    second.says("Confirmed: ");
+    second.leave();
+    assert!(own.is_running());
+    turn_to_a_free_day_with_a_claim(&last);
+    last.leave();
+    assert!(!own.is_running());
+}
+
+/// The day on which the other desk has just confirmed something in the first room.
+fn turn_to_a_free_day_with_a_claim(desk: &Desk) {
+    desk.press(&["g"]);
+    desk.shows("Go to a date");
+    desk.type_text("+20");
+    desk.press(&["Enter"]);
+    desk.hides("Go to a date");
+    desk.shows("▓ confirmed");
+    desk.shows("desk bo");
+}
