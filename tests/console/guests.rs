@@ -36,7 +36,7 @@ async fn r26_any_guest_is_stored_exactly_and_the_grid_stays_straight() {
     desk.turn_to_tomorrow();
     // A wide period, so that the name stands in the grid and not only beside it.
     desk.press(&["Shift-Right"; 11]);
-    desk.shows("3 hours");
+    desk.shows(", 3h");
     desk.hold();
     write_down(&desk, FAMILY);
     desk.shows("👩❤👨");
