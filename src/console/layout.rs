@@ -156,7 +156,7 @@ fn full(
     let panels = Rect::new(0, rule_row + 1, width, bottom - rule_row - 1);
 
     let stock_beside = width >= STOCK_BESIDE;
-    let stock_width = if stock_beside { 40 } else { 0 };
+    let stock_width = if stock_beside { 44 } else { 0 };
     let names_width = if width < WIDE { 18 } else { 22 };
     let grid_width = width - names_width - 1 - stock_width;
     let column = |x: u16, width: u16| Rect { x, width, ..panels };

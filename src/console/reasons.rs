@@ -105,7 +105,8 @@ fn room_free(model: &Model, room: &Room, period: Period) -> Option<String> {
 
 /// The desk's own hold, as when the key was pressed twice.
 fn own(model: &Model, claim: &SlotHold) -> Option<String> {
-    let until = claim.expires_at.filter(|_| claim.desk == model.desk)?;
+    let own = claim.state == ClaimState::Held && claim.desk == model.desk;
+    let until = claim.expires_at.filter(|_| own)?;
     let key = model.keymap.first(Action::Confirm);
     let until = model.calendar().clock_time(until);
     Some(format!(

@@ -35,6 +35,8 @@ async fn a_hold_ticks_is_confirmed_and_is_still_there_after_a_new_start() {
     desk.shows("▓ confirmed");
     desk.hides(" left, until ");
     assert_eq!(states(&test.database).await, ["confirmed"]);
+    desk.press(&["Enter"]);
+    desk.says("Blue room is taken (desk anna)");
     desk.leave();
 
     let desk = Desk::at(&test, "anna");
@@ -137,6 +139,8 @@ async fn r21_a_key_that_repeats_asks_once_and_the_key_that_opens_a_dialog_does_n
     desk.shows(" left, until ");
     assert_eq!(requests(&test.database, "hold_slot").await, 1);
     assert_eq!(states(&test.database).await, ["held"]);
+    desk.press(&["Enter"]);
+    desk.says("This is your own hold already, until");
 
     desk.press(&["x"; 6]);
     desk.shows("Let go of the hold on Blue room");

@@ -87,7 +87,7 @@ impl Page<'_> {
         if width(&both) < usize::from(self.area.width) {
             self.line(&both, self.theme.text);
         } else {
-            self.line(&span, self.theme.text);
+            self.wrapped(&span, 2, self.theme.text);
             self.line(&length, self.theme.text);
         }
     }

@@ -7,7 +7,7 @@ use crate::domain::{Item, StockHold};
 
 use super::super::model::{Model, Panel};
 use super::super::selection::StockCursor;
-use super::super::text::{display, pad, truncate};
+use super::super::text::{display, pad, truncate, width};
 use super::super::theme::Theme;
 use super::claim;
 use super::{fill, put};
@@ -15,20 +15,29 @@ use super::{fill, put};
 /// The width of the figures.
 const FIGURES: u16 = 19;
 
+/// The width of the panel's title on the rule.
+const TITLE: u16 = 8;
+
 /// The heads of the figures, on the rule above them, and how many lines of `area` are out of sight.
 pub fn head(buffer: &mut Buffer, rule: Rect, area: Rect, model: &Model, theme: &Theme) {
     let rows = model.stock_rows();
     let above = first_row(model, &rows, area);
     let below = rows.len().saturating_sub(above + usize::from(area.height));
-    let hidden: String = [(theme.glyphs.above, above), (theme.glyphs.below, below)]
-        .iter()
-        .filter(|(_, lines)| *lines > 0)
+    let hidden = [(theme.glyphs.above, above), (theme.glyphs.below, below)];
+    let hidden = hidden.iter().filter(|(_, lines)| *lines > 0);
+    let counted: String = hidden
+        .clone()
         .map(|(glyph, lines)| format!("{glyph} {lines} "))
         .collect();
-    if !hidden.is_empty() {
-        let cells = u16::try_from(hidden.chars().count() + 1).unwrap_or(0);
-        let x = (rule.right() - FIGURES).saturating_sub(cells + 1);
-        put(buffer, x, rule.y, &format!(" {hidden}"), cells, theme.title);
+    let signs: String = hidden.map(|(glyph, _)| *glyph).collect();
+    let room = usize::from(rule.width.saturating_sub(FIGURES + TITLE));
+    let fitting = [format!(" {counted}"), signs]
+        .into_iter()
+        .find(|words| !words.trim().is_empty() && width(words) < room);
+    if let Some(words) = fitting {
+        let cells = u16::try_from(width(&words)).unwrap_or(0);
+        let x = rule.right() - FIGURES - cells - 1;
+        put(buffer, x, rule.y, &words, cells, theme.title);
     }
     put(
         buffer,
@@ -125,7 +134,8 @@ fn item(
 ) {
     let style = if here { theme.current } else { theme.text };
     let left = line.width - FIGURES - 1;
-    let bar_cells = (left / 3).min(20);
+    // Where there is hardly room, the name matters more.
+    let bar_cells = if left < 16 { 0 } else { (left / 3).min(20) };
     let name_cells = left - bar_cells - 1;
     let shown = pad(shown, name_cells.into(), theme.glyphs.cut);
     put(buffer, line.x + 1, line.y, &shown, name_cells, style);

@@ -75,8 +75,13 @@ fn second_line(slot: &SlotHold, model: &Model, with_party: bool) -> String {
         Some(1) => "1 night".to_owned(),
         Some(nights) => format!("{nights} nights"),
         None => {
-            let [from, to] =
-                [slot.period.start(), slot.period.end()].map(|at| calendar.tick(at).label());
+            let (start, end) = (slot.period.start(), slot.period.end());
+            let from = calendar.tick(start).label();
+            let to = if calendar.ends_day(calendar.date(start), end) {
+                "24:00".to_owned()
+            } else {
+                calendar.tick(end).label()
+            };
             format!("{from}–{to}")
         }
     };
