@@ -332,15 +332,6 @@ impl Terminal {
         self.master.resize(pty_size((width, height))).unwrap();
     }
 
-    /// Waits until the program has taken in every key: what follows comes after them.
-    pub fn has_read_its_keys(&self) {
-        let started = Instant::now();
-        while rustix::io::ioctl_fionread(&self.line).unwrap() > 0 {
-            assert!(started.elapsed() < PATIENCE, "the keys are not read");
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
     /// Sends a signal to the program alone.
     pub fn signal(&self, signal: Signal) {
         let id = i32::try_from(self.child.process_id().unwrap()).unwrap();
