@@ -152,7 +152,15 @@ impl Booking {
                 period,
                 reason: self.note.clone(),
             },
-            State::Confirmed | State::Held => Command::HoldSlot {
+            // Taken over rather than held and confirmed: what is over by now fills the morning all the same.
+            State::Confirmed => Command::ImportSlot {
+                room: room.id,
+                period,
+                guest: self.guest.clone(),
+                note: self.note.clone(),
+                party: self.party,
+            },
+            State::Held => Command::HoldSlot {
                 room: room.id,
                 period,
                 ttl: length(&self.ttl),
@@ -168,7 +176,7 @@ fn length(ttl: &Option<String>) -> Option<TimeDelta> {
     ttl.as_deref().and_then(|ttl| duration::parse(ttl).ok())
 }
 
-/// Holds, and confirms what is to be confirmed. What is over by now is left out.
+/// Places a claim, and sells what is to be sold. A hold or a block that is over by now is left out.
 async fn place(
     house: &House,
     desk: &str,
@@ -200,17 +208,14 @@ async fn place(
     Ok(())
 }
 
+/// How to sell what was held; bookings came confirmed.
 fn confirmation(answer: &Answer) -> Option<Command> {
     match answer.outcome.as_ref().ok()? {
-        Done::Slot(hold) => Some(Command::ConfirmSlot {
-            hold: hold.id,
-            expect_version: None,
-        }),
         Done::Stock(hold) => Some(Command::ConfirmStock {
             hold: hold.id,
             expect_version: None,
         }),
-        Done::Item(_) | Done::Group(_) => None,
+        Done::Slot(_) | Done::Item(_) | Done::Group(_) => None,
     }
 }
 

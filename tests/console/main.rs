@@ -11,6 +11,7 @@ mod guests;
 mod holds;
 mod manners;
 mod others;
+mod picture;
 mod server;
 mod stock;
 mod terminal;

@@ -11,10 +11,10 @@ use crate::desk::{Desk, keyrack_in};
 use crate::terminal::Program;
 
 /// A server of its own, in a directory that its user can enter when root runs the tests.
-struct OwnServer(TempDir);
+pub struct OwnServer(TempDir);
 
 impl OwnServer {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         fs::set_permissions(directory.path(), Permissions::from_mode(0o711)).unwrap();
         Self(directory)
@@ -25,7 +25,12 @@ impl OwnServer {
     }
 
     fn desk(&self, name: &str) -> Desk {
-        let program = Program::keyrack(&[])
+        self.desk_in(Program::keyrack(&[]), name)
+    }
+
+    /// A console in a terminal that was prepared.
+    pub fn desk_in(&self, program: Program, name: &str) -> Desk {
+        let program = program
             .env("KEYRACK_DATA_DIR", &self.home())
             .env("KEYRACK_DESK", name);
         Desk::with(program)

@@ -208,6 +208,12 @@ impl Frame<'_> {
         words.collect::<Vec<_>>().join(" ")
     }
 
+    /// Columns and rows.
+    pub fn size(&self) -> (u16, u16) {
+        let (rows, columns) = self.0.size();
+        (columns.get(), rows.get())
+    }
+
     /// What is in a cell.
     pub fn cell(&self, column: u16, row: u16) -> &vt100::Cell {
         self.0.cell(row, column).expect("a cell of the screen")

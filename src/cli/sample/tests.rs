@@ -36,6 +36,9 @@ fn placed(today: NaiveDate) -> Vec<(RoomId, TimeDelta, Period)> {
             match booking.command(room, today, &london).unwrap() {
                 Command::HoldSlot {
                     room: id, period, ..
+                }
+                | Command::ImportSlot {
+                    room: id, period, ..
                 } => (id, room.turnaround, period),
                 Command::BlockSlot {
                     room: id, period, ..
