@@ -60,9 +60,14 @@ impl Hints {
         let Ok(mut connection) = self.connections.take().await else {
             return;
         };
-        let sent = sqlx::query!("SELECT pg_notify($1, $2)", CHANNEL, site.0.to_string())
-            .execute(&mut connection)
-            .await;
+        // A hint need not survive a crash, so its commit does not wait for the disk, nor does a command behind it.
+        let sent = sqlx::query!(
+            "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+            CHANNEL,
+            site.0.to_string()
+        )
+        .fetch_one(&mut connection)
+        .await;
         if sent.is_ok() {
             self.connections.give_back(connection);
         }
