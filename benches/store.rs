@@ -12,6 +12,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::Command as Process;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -146,17 +147,25 @@ impl Bench {
             .unwrap()
     }
 
-    async fn store_rate(&self) -> f64 {
+    async fn store_rate(self: Arc<Self>) -> f64 {
         let store = Store::connect(self.house.database.options()).await.unwrap();
         let house = store.house(self.house.house.site().clone());
-        let rate = rate(async || self.hold_through_store(&house, &self.house.desk).await).await;
+        let mut round = Round::start();
+        while round.goes_on() {
+            self.hold_through_store(&house, &self.house.desk).await;
+        }
+        let rate = round.rate();
         store.close().await;
         rate
     }
 
-    async fn transaction_rate(&self) -> f64 {
+    async fn transaction_rate(self: Arc<Self>) -> f64 {
         let pool = self.one_connection().await;
-        let rate = rate(async || self.hold_in_five_statements(&pool).await).await;
+        let mut round = Round::start();
+        while round.goes_on() {
+            self.hold_in_five_statements(&pool).await;
+        }
+        let rate = round.rate();
         pool.close().await;
         rate
     }
@@ -199,13 +208,13 @@ impl Bench {
     }
 
     /// Rounds in which the sides take turns; the median of each side, and of the ratios within a round.
-    fn compare(&self, runtime: &Runtime, pgbench: Option<&Path>) -> Comparison {
+    fn compare(self: &Arc<Self>, runtime: &Runtime, pgbench: Option<&Path>) -> Comparison {
         let mut rounds: Vec<[f64; 3]> = Vec::new();
         for _ in 0..ROUNDS {
             rounds.push([
-                runtime.block_on(self.store_rate()),
+                on_worker(runtime, Arc::clone(self).store_rate()),
                 pgbench.map_or(f64::NAN, |program| self.pgbench_rate(program)),
-                runtime.block_on(self.transaction_rate()),
+                on_worker(runtime, Arc::clone(self).transaction_rate()),
             ]);
         }
         let side = |index: usize| median(rounds.iter().map(|round| round[index]));
@@ -241,15 +250,36 @@ impl Comparison {
     }
 }
 
-/// How often a second something can be done, one after the other.
-async fn rate(mut act: impl AsyncFnMut()) -> f64 {
-    let started = Instant::now();
-    let mut done = 0_u32;
-    while started.elapsed() < ROUND {
-        act().await;
-        done += 1;
+/// On one of the runtime's own threads, where the console's commands are too.
+fn on_worker(runtime: &Runtime, work: impl Future<Output = f64> + Send + 'static) -> f64 {
+    runtime.block_on(runtime.spawn(work)).unwrap()
+}
+
+/// A second or so of doing one thing after the other.
+struct Round {
+    started: Instant,
+    done: u32,
+}
+
+impl Round {
+    fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            done: 0,
+        }
     }
-    f64::from(done) / started.elapsed().as_secs_f64()
+
+    /// Whether to do it once more.
+    fn goes_on(&mut self) -> bool {
+        let goes_on = self.started.elapsed() < ROUND;
+        self.done += u32::from(goes_on);
+        goes_on
+    }
+
+    /// How often a second it was done.
+    fn rate(&self) -> f64 {
+        f64::from(self.done) / self.started.elapsed().as_secs_f64()
+    }
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
@@ -266,7 +296,7 @@ fn holds(criterion: &mut Criterion) {
         .enable_all()
         .build()
         .unwrap();
-    let bench = runtime.block_on(Bench::new());
+    let bench = Arc::new(runtime.block_on(Bench::new()));
 
     let house = runtime.block_on(bench.house.another_desk());
     let pool = runtime.block_on(bench.one_connection());
