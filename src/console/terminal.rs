@@ -8,7 +8,7 @@ use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
@@ -108,10 +108,13 @@ fn take(mouse: bool) -> io::Result<()> {
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let mut stdout = io::stdout();
+        // Emptied first: after a resize, tmux pushes what is left into the shell's scrollback, guests and all.
         let _ = execute!(
             stdout,
             DisableMouseCapture,
             DisableBracketedPaste,
+            cursor::MoveTo(0, 0),
+            Clear(ClearType::FromCursorDown),
             LeaveAlternateScreen,
             cursor::Show
         );
