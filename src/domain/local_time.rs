@@ -86,6 +86,39 @@ pub fn instant_for(typed: &str, calendar: &SiteCalendar) -> Result<DateTime<Utc>
     }
 }
 
+/// The same, where a window ends: of a date, its end.
+pub fn window_end_for(
+    typed: &str,
+    calendar: &SiteCalendar,
+) -> Result<DateTime<Utc>, PeriodTextError> {
+    match TypedTime::parse(typed)? {
+        TypedTime::Date(date) => Ok(end_of(date, calendar)),
+        _ => instant_for(typed, calendar),
+    }
+}
+
+/// What to type for a period of such a room, so that [`period_for`] reads it back.
+pub fn typed_period(
+    booked_by: BookedBy,
+    period: &Period,
+    calendar: &SiteCalendar,
+) -> (String, String) {
+    let typed = |instant| match booked_by {
+        BookedBy::Night => calendar.date(instant).to_string(),
+        BookedBy::Hour => typed_time(instant, calendar),
+    };
+    (typed(period.start()), typed(period.end()))
+}
+
+/// The site's own time to the minute, and where that would not be the same instant, RFC 3339.
+fn typed_time(instant: DateTime<Utc>, calendar: &SiteCalendar) -> String {
+    let local = calendar.local(instant).format("%Y-%m-%dT%H:%M").to_string();
+    match instant_for(&local, calendar) {
+        Ok(read) if read == instant => local,
+        _ => calendar.rfc3339(instant),
+    }
+}
+
 /// A date alone.
 pub fn date_for(typed: &str) -> Result<NaiveDate, PeriodTextError> {
     match TypedTime::parse(typed) {

@@ -40,6 +40,14 @@ impl Connections {
         }
     }
 
+    /// The same way to make connections, and none made yet.
+    pub(super) fn apart(&self) -> Self {
+        Self {
+            options: self.options.clone(),
+            idle: Arc::default(),
+        }
+    }
+
     /// How connections are made.
     pub(super) fn options(&self) -> &PgConnectOptions {
         &self.options

@@ -8,6 +8,7 @@ mod commands;
 mod connections;
 mod error;
 mod faults;
+mod free;
 mod hint;
 mod house;
 mod picture;
@@ -20,6 +21,7 @@ pub mod watch;
 
 pub use commands::Progress;
 pub use error::StoreError;
+pub use free::{Free, FreeSearch};
 pub use house::{ItemAnswer, RoomAnswer};
 pub use picture::Picture;
 pub use read::{HistoryOf, Problem, SlotFilter, StockFilter};
@@ -60,7 +62,18 @@ impl Store {
     /// # Errors
     /// [`StoreError::OutOfReach`].
     pub async fn connect(options: PgConnectOptions) -> Result<Self, StoreError> {
-        let connections = Connections::new(options);
+        Self::connected(Connections::new(options)).await
+    }
+
+    /// Another desk's store on the same database: with a connection of its own, which is open already.
+    ///
+    /// # Errors
+    /// As [`Store::connect`].
+    pub async fn another_desk(&self) -> Result<Self, StoreError> {
+        Self::connected(self.connections.apart()).await
+    }
+
+    async fn connected(connections: Connections) -> Result<Self, StoreError> {
         let connection = connections.open().await.map_err(|error| fault(&error))?;
         connections.give_back(connection);
         Ok(Self {

@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::rows::{EventRow, SlotRow, StockRow};
+use super::rows::{EventRow, GroupAnswerRow, SlotRow, StockRow};
 use super::{House, StoreError};
 use crate::domain::{
-    ClaimState, Desk, Event, ItemId, Period, RequestId, RoomId, SlotHold, SlotHoldId, StockHold,
-    StockHoldId,
+    ClaimState, Desk, Event, Group, GroupId, ItemId, Period, RequestId, RoomId, SlotHold,
+    SlotHoldId, StockHold, StockHoldId,
 };
 
 /// Which claims on rooms are wanted; what is none does not matter.
@@ -115,6 +115,36 @@ impl House {
             .await?
             .map(StockHold::try_from)
             .transpose()
+    }
+
+    /// Several claims that were made as one (R20).
+    ///
+    /// # Errors
+    /// As [`House::slot_hold`].
+    pub async fn group(&self, group: GroupId) -> Result<Option<Group>, StoreError> {
+        let row = self
+            .store
+            .ask(async |mut connection| {
+                let row = sqlx::query_as!(
+                    GroupAnswerRow,
+                    "
+                    SELECT answer.*
+                    FROM claim_group AS g
+                    CROSS JOIN LATERAL answer_group(g.site_id, g.group_id, NULL, NULL, false) AS answer
+                    WHERE g.site_id = $1 AND g.group_id = $2
+                    ",
+                    self.site.id.0,
+                    group.0
+                )
+                .fetch_optional(&mut connection)
+                .await;
+                (connection, row)
+            })
+            .await?;
+        match row {
+            Some(row) => Ok(row.split()?.1),
+            None => Ok(None),
+        }
     }
 
     /// Claims on rooms, oldest first.

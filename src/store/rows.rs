@@ -19,7 +19,7 @@ fn required<T>(value: Option<T>, column: &'static str) -> Result<T, StoreError> 
     value.ok_or_else(|| unreadable(column))
 }
 
-fn unreadable(column: &str) -> StoreError {
+pub(super) fn unreadable(column: &str) -> StoreError {
     StoreError::Fault(format!(
         "The database sent something that this program can't read ({column}). Run `keyrack check`; if all is well \
          there, this program and the database are of different versions."
