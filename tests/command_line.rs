@@ -1,6 +1,8 @@
 //! The command line as a script sees it: the compiled program, real databases, exit codes and JSON (design section 9).
 #![allow(clippy::unwrap_used)]
 
+#[path = "command_line/changes.rs"]
+mod changes;
 mod support;
 
 use std::ffi::OsStr;

@@ -113,6 +113,11 @@ impl Session {
         Ok(self.store.house(site))
     }
 
+    /// The house that was named, if one was.
+    pub fn site(&self) -> Option<&str> {
+        self.site.as_deref()
+    }
+
     /// Who is asking.
     pub fn desk(&self) -> &Desk {
         &self.desk

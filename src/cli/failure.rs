@@ -6,15 +6,15 @@ use color_eyre::eyre::Report;
 
 use crate::domain::local_time::PeriodTextError;
 use crate::domain::text::harmless;
-use crate::domain::{Refusal, SiteCalendar};
+use crate::domain::{FailedLine, LineKind, Refusal, SiteCalendar};
 use crate::postgres::PostgresError;
 use crate::store::StoreError;
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
 pub enum Failure {
-    /// The house rules said no; the sentence is in the house's time.
-    Refused(Box<Refusal>, SiteCalendar),
+    /// The house rules said no.
+    Refused(Box<Refused>),
     /// The command can't be meant like this; a sentence.
     Usage(String),
     /// The database can't be reached; a sentence.
@@ -23,10 +23,64 @@ pub enum Failure {
     Fault(Report),
 }
 
+/// A refusal, and what it takes to say it.
+#[derive(Debug)]
+pub struct Refused {
+    /// Why.
+    pub refusal: Refusal,
+    /// The house's, for times.
+    pub calendar: SiteCalendar,
+    /// Which line of a group it is about (R20).
+    pub line: Option<FailedLine>,
+    /// Commands that ask for something that was free, to copy.
+    pub instead: Vec<String>,
+}
+
+impl Refused {
+    /// What happened, in a sentence or two.
+    pub fn sentence(&self) -> String {
+        let sentence = self.refusal.sentence(&self.calendar);
+        match self.line {
+            None => sentence,
+            Some(line) => {
+                let kind = match line.kind {
+                    LineKind::Room => "--room",
+                    LineKind::Stock => "--stock",
+                };
+                format!(
+                    "{kind} number {}: {sentence} Nothing of the group is held.",
+                    line.number
+                )
+            }
+        }
+    }
+}
+
 impl Failure {
     /// The house said no.
     pub fn refused(refusal: Refusal, calendar: &SiteCalendar) -> Self {
-        Self::Refused(Box::new(refusal), *calendar)
+        Self::Refused(Box::new(Refused {
+            refusal,
+            calendar: *calendar,
+            line: None,
+            instead: Vec::new(),
+        }))
+    }
+
+    /// The same about a line of a group.
+    pub fn in_line(mut self, line: Option<FailedLine>) -> Self {
+        if let Self::Refused(refused) = &mut self {
+            refused.line = line;
+        }
+        self
+    }
+
+    /// The same with commands to copy.
+    pub fn with_instead(mut self, instead: Vec<String>) -> Self {
+        if let Self::Refused(refused) = &mut self {
+            refused.instead = instead;
+        }
+        self
     }
 
     /// What was typed as times is no period.
@@ -42,7 +96,7 @@ impl Failure {
         ExitCode::from(match self {
             Self::Fault(_) => 1,
             Self::Usage(_) => 2,
-            Self::Refused(..) => 3,
+            Self::Refused(_) => 3,
             Self::OutOfReach(_) => 4,
         })
     }
@@ -51,7 +105,17 @@ impl Failure {
     pub fn sentence(&self) -> String {
         match self {
             // Its parts are made harmless one by one, and line ends in it are its own.
-            Self::Refused(refusal, calendar) => refusal.sentence(calendar),
+            Self::Refused(refused) => {
+                let mut text = refused.sentence();
+                if !refused.instead.is_empty() {
+                    text.push_str("\nFree instead:");
+                }
+                for command in &refused.instead {
+                    text.push_str("\n  ");
+                    text.push_str(&harmless(command));
+                }
+                text
+            }
             Self::Usage(sentence) | Self::OutOfReach(sentence) => harmless_lines(sentence),
             Self::Fault(report) => harmless_lines(&format!("{report:#}")),
         }

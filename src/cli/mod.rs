@@ -11,10 +11,12 @@ mod connect;
 mod console;
 mod db;
 mod failure;
+mod group;
 mod history;
 mod list;
 mod log;
 mod output;
+mod race;
 mod room;
 mod sample;
 mod site;
@@ -25,10 +27,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use chrono::TimeDelta;
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
-use crate::domain::{Answer, Desk, Done, Request, RequestId, Version};
+use crate::domain::{self, Desk, Done, Refusal, RequestId, Version, duration};
 use crate::store::{House, Progress};
 
 use connect::{Session, Steps};
@@ -138,6 +141,11 @@ enum Command {
     /// Items that are used up when sold, and the claims on them
     #[command(subcommand)]
     Stock(stock::Command),
+    /// Several claims made, confirmed, renewed and cancelled as one
+    #[command(subcommand)]
+    Group(group::Command),
+    /// Let many clients want the same thing at the same moment, and see who gets it
+    Race(race::Command),
     /// Say in plain text what the console's grid shows
     List(list::Command),
     /// Write "expired" over the holds that are due
@@ -183,6 +191,37 @@ impl ClaimArguments {
     }
 }
 
+/// For every command that makes a hold.
+#[derive(Debug, Clone, Args)]
+struct HoldArguments {
+    #[command(flatten)]
+    length: LengthArgument,
+    /// For whom
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    guest: String,
+    /// What else to know
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    note: String,
+}
+
+/// For every command that sets a deadline.
+#[derive(Debug, Clone, Copy, Args)]
+struct LengthArgument {
+    /// How long to hold, like 10m; without it, as long as the house usually does
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    ttl: Option<TimeDelta>,
+}
+
 /// Does what the arguments say, prints the result, and says how it went.
 pub async fn run(cli: Cli) -> ExitCode {
     let json = cli.global.json;
@@ -194,9 +233,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         }
         Err(failure) => {
             match &failure {
-                Failure::Refused(refusal, calendar) if json => {
-                    print(&output::refusal_json(refusal, calendar));
-                }
+                Failure::Refused(refused) if json => print(&output::refusal_json(refused)),
                 _ => eprintln!("{}", failure.sentence()),
             }
             failure.exit_code()
@@ -228,6 +265,8 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
         Command::Site(command) => command.run(&session).await,
         Command::Room(command) => command.run(&session).await,
         Command::Stock(command) => command.run(&session).await,
+        Command::Group(command) => command.run(&session).await,
+        Command::Race(command) => command.run(&session).await,
         Command::List(command) => command.run(&session).await,
         Command::Sweep(command) => command.run(&session).await,
         Command::History(command) => command.run(&session).await,
@@ -239,7 +278,13 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
 }
 
 /// Sends a command and shows what came back.
-async fn execute(house: &House, request: Request) -> Result<Output, Failure> {
+async fn execute(
+    session: &Session,
+    house: &House,
+    id: RequestId,
+    command: domain::Command,
+) -> Result<Output, Failure> {
+    let request = session.request(id, command.clone());
     let answer = house
         .execute_reporting(request, |progress| {
             // R24: neither success nor failure until the request id has been asked again.
@@ -248,10 +293,6 @@ async fn execute(house: &House, request: Request) -> Result<Output, Failure> {
             }
         })
         .await?;
-    show_answer(house, answer)
-}
-
-fn show_answer(house: &House, answer: Answer) -> Result<Output, Failure> {
     let site = house.site();
     let view = View {
         site,
@@ -263,6 +304,23 @@ fn show_answer(house: &House, answer: Answer) -> Result<Output, Failure> {
         Ok(Done::Stock(hold)) => Ok(view.stock(&hold)),
         Ok(Done::Item(item)) => Ok(output::item(&item)),
         Ok(Done::Group(group)) => Ok(view.group(&group)),
-        Err(refusal) => Err(Failure::refused(refusal, &site.calendar)),
+        Err(refusal) => {
+            let instead = match &refusal {
+                Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {
+                    let rooms = house.rooms().await?;
+                    output::instead(
+                        &command,
+                        &taken.choices,
+                        &rooms,
+                        session.site(),
+                        &site.calendar,
+                    )
+                }
+                _ => Vec::new(),
+            };
+            Err(Failure::refused(refusal, &site.calendar)
+                .in_line(answer.failed_line)
+                .with_instead(instead))
+        }
     }
 }

@@ -4,10 +4,16 @@
 
 mod claims;
 mod events;
+mod free;
+mod instead;
+mod race;
 mod refusal;
 
 pub use claims::View;
 pub use events::events;
+pub use free::free;
+pub use instead::instead;
+pub use race::{Client, Reply, race};
 pub use refusal::refusal_json;
 
 use chrono::{DateTime, Utc};

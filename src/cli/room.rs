@@ -1,18 +1,22 @@
 //! `keyrack room`: rooms and the claims on them.
 
+mod target;
+
 use chrono::TimeDelta;
 use clap::Subcommand;
 
-use crate::domain::local_time::{instant_for, period_for};
+use crate::domain::local_time::{instant_for, period_for, window_end_for};
 use crate::domain::{
-    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, Refusal, Room, SlotHoldId, duration,
+    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, Refusal, Room, SlotHold,
+    SlotHoldId, duration,
 };
-use crate::store::{House, RoomAnswer, SlotFilter};
+use crate::store::{FreeSearch, House, RoomAnswer, SlotFilter};
 
 use super::connect::Session;
 use super::failure::Failure;
 use super::output::{self, Output, View};
-use super::{ClaimArguments, RequestArgument, execute};
+use super::{ClaimArguments, HoldArguments, LengthArgument, RequestArgument, execute};
+use target::Target;
 
 /// What to do with rooms. ROOM is a name, or #12 for an id. FROM and TO are the house's own time, like
 /// 2027-01-01T10:00 (24:00 can end a day), or RFC 3339 with an offset; for a room by the night, dates.
@@ -54,25 +58,8 @@ pub enum Command {
         from: String,
         /// When it ends: 2027-01-01T11:30, 24:00, or the date of departure
         to: String,
-        /// How long to hold, like 10m; without it, as long as the house usually does
-        #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
-        ttl: Option<TimeDelta>,
-        /// Who comes
-        #[arg(
-            long,
-            value_name = "TEXT",
-            default_value = "",
-            hide_default_value = true
-        )]
-        guest: String,
-        /// What else to know
-        #[arg(
-            long,
-            value_name = "TEXT",
-            default_value = "",
-            hide_default_value = true
-        )]
-        note: String,
+        #[command(flatten)]
+        hold: HoldArguments,
         /// How many people
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         party: Option<i32>,
@@ -126,6 +113,35 @@ pub enum Command {
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         party: Option<i32>,
     },
+    /// Give a hold more time, from now on
+    Renew {
+        #[command(flatten)]
+        claim: ClaimArguments,
+        #[command(flatten)]
+        length: LengthArgument,
+    },
+    /// Move a claim to another room or time, or make it longer or shorter; what is not named stays
+    #[command(group(clap::ArgGroup::new("change").args(["to_room", "from", "to"]).multiple(true).required(true)))]
+    Move {
+        #[command(flatten)]
+        claim: ClaimArguments,
+        /// The other room: a name, or #12
+        #[arg(long, value_name = "ROOM")]
+        to_room: Option<String>,
+        /// When it starts, in the way of the room that it moves to
+        #[arg(long, value_name = "TIME")]
+        from: Option<String>,
+        /// When it ends
+        #[arg(long, value_name = "TIME")]
+        to: Option<String>,
+    },
+    /// Let two claims exchange rooms and times as one change; shows the first
+    Swap {
+        #[command(flatten)]
+        claim: ClaimArguments,
+        /// The number of the other claim
+        other: i64,
+    },
     /// Show one claim
     Show {
         /// Its number
@@ -149,6 +165,24 @@ pub enum Command {
         #[arg(long, value_name = "TEXT")]
         guest: Option<String>,
     },
+    /// Find the first free time in each room that will do
+    Free {
+        /// When it may start at the earliest: a time, or a date
+        #[arg(long, value_name = "TIME")]
+        from: String,
+        /// When it must have ended: a time, or the last date
+        #[arg(long, value_name = "TIME")]
+        to: String,
+        /// For how long, like 2h; for rooms by the night, 2d are two nights
+        #[arg(long = "for", value_name = "DURATION", value_parser = duration::parse)]
+        length: TimeDelta,
+        /// For how many people
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
+        party: Option<i32>,
+        /// What the room must have; may be given several times
+        #[arg(long = "feature", value_name = "WORD")]
+        features: Vec<String>,
+    },
 }
 
 impl Command {
@@ -167,6 +201,22 @@ impl Command {
             } => {
                 let filter = filter(&house, room, from, to, state, guest).await?;
                 return holds(&house, filter).await;
+            }
+            Self::Free {
+                from,
+                to,
+                length,
+                party,
+                features,
+            } => {
+                let search = FreeSearch {
+                    window: window(&house, &from, &to, length)?,
+                    length,
+                    party,
+                    features,
+                };
+                let found = house.find_free(&search).await?;
+                return Ok(output::free(&found, house.site()));
             }
             Self::Add {
                 name,
@@ -198,9 +248,7 @@ impl Command {
                 room,
                 from,
                 to,
-                ttl,
-                guest,
-                note,
+                hold,
                 party,
                 request,
             } => {
@@ -209,9 +257,9 @@ impl Command {
                 let command = domain::Command::HoldSlot {
                     room: room.id,
                     period,
-                    ttl,
-                    guest,
-                    note,
+                    ttl: hold.length.ttl,
+                    guest: hold.guest,
+                    note: hold.note,
                     party,
                 };
                 (request.id(), command)
@@ -262,19 +310,46 @@ impl Command {
                 };
                 (claim.request.id(), command)
             }
+            Self::Renew { claim, length } => {
+                let command = domain::Command::RenewSlot {
+                    hold: SlotHoldId(claim.hold),
+                    expect_version: claim.expect_version(),
+                    ttl: length.ttl,
+                };
+                (claim.request.id(), command)
+            }
+            Self::Move {
+                claim,
+                to_room,
+                from,
+                to,
+            } => {
+                let to = Target { to_room, from, to };
+                (claim.request.id(), to.command(&house, claim).await?)
+            }
+            Self::Swap { claim, other } => {
+                let command = domain::Command::SwapSlots {
+                    first: SlotHoldId(claim.hold),
+                    second: SlotHoldId(other),
+                    expect_version: claim.expect_version(),
+                };
+                (claim.request.id(), command)
+            }
         };
-        execute(&house, session.request(id, command)).await
+        execute(session, &house, id, command).await
     }
 }
 
-async fn named(house: &House, name: &str) -> Result<Room, Failure> {
+/// The room that a person means.
+pub async fn named(house: &House, name: &str) -> Result<Room, Failure> {
     house
         .room_named(name)
         .await?
         .map_err(|refusal| Failure::refused(refusal, &house.site().calendar))
 }
 
-fn period(house: &House, room: &Room, from: &str, to: &str) -> Result<Period, Failure> {
+/// The period that a person means for a room.
+pub fn period(house: &House, room: &Room, from: &str, to: &str) -> Result<Period, Failure> {
     let calendar = &house.site().calendar;
     period_for(room, from, to, calendar).map_err(|error| Failure::times(error, calendar))
 }
@@ -286,19 +361,36 @@ fn show_room(house: &House, answer: RoomAnswer, done: &str) -> Result<Output, Fa
     }
 }
 
-async fn show(house: &House, hold: SlotHoldId) -> Result<Output, Failure> {
-    let found = house.slot_hold(hold).await?.ok_or_else(|| {
+async fn claim(house: &House, hold: SlotHoldId) -> Result<SlotHold, Failure> {
+    house.slot_hold(hold).await?.ok_or_else(|| {
         Failure::refused(
             Refusal::NoSuchHold { hold_id: hold.0 },
             &house.site().calendar,
         )
-    })?;
+    })
+}
+
+async fn show(house: &House, hold: SlotHoldId) -> Result<Output, Failure> {
+    let found = claim(house, hold).await?;
     let view = View {
         site: house.site(),
         now: house.now().await?,
         repeated: false,
     };
     Ok(view.slot(&found))
+}
+
+/// Where to look for something free.
+fn window(house: &House, from: &str, to: &str, length: TimeDelta) -> Result<Period, Failure> {
+    let calendar = &house.site().calendar;
+    let times = |error| Failure::times(error, calendar);
+    let from = instant_for(from, calendar).map_err(times)?;
+    let to = window_end_for(to, calendar).map_err(times)?;
+    let window = Period::new(from, to).and_then(|window| match length > TimeDelta::zero() {
+        true => Ok(window),
+        false => Err(PeriodError::Empty),
+    });
+    window.map_err(|error| Failure::refused(error.into(), calendar))
 }
 
 async fn filter(

@@ -1,15 +1,14 @@
 //! `keyrack stock`: items that are used up when sold, and the claims on them.
 
-use chrono::TimeDelta;
 use clap::Subcommand;
 
-use crate::domain::{self, ClaimState, Item, NewItem, Refusal, StockHoldId, duration};
+use crate::domain::{self, ClaimState, Item, NewItem, Refusal, StockHoldId};
 use crate::store::{House, ItemAnswer, StockFilter};
 
 use super::connect::Session;
 use super::failure::Failure;
 use super::output::{self, Output, View};
-use super::{ClaimArguments, RequestArgument, execute};
+use super::{ClaimArguments, HoldArguments, LengthArgument, RequestArgument, execute};
 
 /// What to do with stock. ITEM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
@@ -66,25 +65,8 @@ pub enum Command {
         /// How many
         #[arg(allow_negative_numbers = true)]
         quantity: i64,
-        /// How long to hold, like 10m; without it, as long as the house usually does
-        #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
-        ttl: Option<TimeDelta>,
-        /// Who gets them
-        #[arg(
-            long,
-            value_name = "TEXT",
-            default_value = "",
-            hide_default_value = true
-        )]
-        guest: String,
-        /// What else to know
-        #[arg(
-            long,
-            value_name = "TEXT",
-            default_value = "",
-            hide_default_value = true
-        )]
-        note: String,
+        #[command(flatten)]
+        hold: HoldArguments,
         #[command(flatten)]
         request: RequestArgument,
     },
@@ -105,6 +87,13 @@ pub enum Command {
             hide_default_value = true
         )]
         reason: String,
+    },
+    /// Give a hold more time, from now on
+    Renew {
+        #[command(flatten)]
+        claim: ClaimArguments,
+        #[command(flatten)]
+        length: LengthArgument,
     },
     /// Show one claim
     Show {
@@ -185,17 +174,15 @@ impl Command {
             Self::Hold {
                 item,
                 quantity,
-                ttl,
-                guest,
-                note,
+                hold,
                 request,
             } => {
                 let command = domain::Command::HoldStock {
                     item: named(&house, &item).await?.id,
                     quantity: countable(&house, quantity)?,
-                    ttl,
-                    guest,
-                    note,
+                    ttl: hold.length.ttl,
+                    guest: hold.guest,
+                    note: hold.note,
                 };
                 (request.id(), command)
             }
@@ -214,13 +201,29 @@ impl Command {
                 };
                 (claim.request.id(), command)
             }
+            Self::Renew { claim, length } => {
+                let command = domain::Command::RenewStock {
+                    hold: StockHoldId(claim.hold),
+                    expect_version: claim.expect_version(),
+                    ttl: length.ttl,
+                };
+                (claim.request.id(), command)
+            }
         };
-        execute(&house, session.request(id, command)).await
+        execute(session, &house, id, command).await
     }
 }
 
+/// A quantity as it was typed.
+pub fn quantity(typed: &str) -> Result<i64, Failure> {
+    typed
+        .trim()
+        .parse()
+        .map_err(|_| Failure::Usage(format!("“{typed}” is not a quantity; write a number.")))
+}
+
 /// A quantity that the house can count; what is no quantity for other reasons the database refuses.
-fn countable(house: &House, quantity: i64) -> Result<i32, Failure> {
+pub fn countable(house: &House, quantity: i64) -> Result<i32, Failure> {
     i32::try_from(quantity).map_err(|_| {
         Failure::refused(
             Refusal::QuantityInvalid { quantity },
@@ -229,7 +232,8 @@ fn countable(house: &House, quantity: i64) -> Result<i32, Failure> {
     })
 }
 
-async fn named(house: &House, name: &str) -> Result<Item, Failure> {
+/// The item that a person means.
+pub async fn named(house: &House, name: &str) -> Result<Item, Failure> {
     house
         .item_named(name)
         .await?

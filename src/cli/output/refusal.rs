@@ -4,9 +4,10 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Refusal, SiteCalendar};
+use crate::cli::failure::Refused;
+use crate::domain::SiteCalendar;
 
-use super::to_json;
+use super::{to_json, to_value};
 
 #[derive(Serialize)]
 struct RefusalJson {
@@ -16,18 +17,24 @@ struct RefusalJson {
     details: Value,
 }
 
-/// A refusal, for programs; instants in the details have the site's offset.
-pub fn refusal_json(refusal: &Refusal, calendar: &SiteCalendar) -> String {
+/// A refusal, for programs; instants in the details have the site's offset, and a group's line is among them.
+pub fn refusal_json(refused: &Refused) -> String {
+    let mut details = to_value(&refused.refusal)["details"].take();
+    with_offset(&mut details, &refused.calendar);
+    if let Some(line) = refused.line {
+        details["line"] = to_value(&line);
+    }
     to_json(&RefusalJson {
-        refusal: refusal.code(),
-        message: refusal.sentence(calendar),
-        retryable: refusal.is_retryable(),
-        details: details(refusal, calendar),
+        refusal: refused.refusal.code(),
+        message: refused.sentence(),
+        retryable: refused.refusal.is_retryable(),
+        details,
     })
 }
 
 /// The keys under which a refusal's details have instants. Never a guest's own words.
-const INSTANTS: [&str; 7] = [
+const INSTANTS: [&str; 8] = [
+    "at",
     "from",
     "to",
     "occupied_until",
@@ -37,15 +44,23 @@ const INSTANTS: [&str; 7] = [
     "gap_at",
 ];
 
-fn details(refusal: &Refusal, calendar: &SiteCalendar) -> Value {
-    let mut value = serde_json::to_value(refusal).unwrap_or_default();
-    let mut details = value["details"].take();
-    for key in INSTANTS {
-        if let Some(Value::String(text)) = details.get_mut(key)
-            && let Ok(instant) = text.parse::<DateTime<Utc>>()
-        {
-            *text = calendar.rfc3339(instant);
+fn with_offset(details: &mut Value, calendar: &SiteCalendar) {
+    match details {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(text) if INSTANTS.contains(&key.as_str()) => {
+                        if let Ok(instant) = text.parse::<DateTime<Utc>>() {
+                            *text = calendar.rfc3339(instant);
+                        }
+                    }
+                    inner => with_offset(inner, calendar),
+                }
+            }
         }
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| with_offset(value, calendar)),
+        _ => {}
     }
-    details
 }

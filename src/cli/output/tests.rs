@@ -5,10 +5,12 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::domain::refusal::SlotTaken;
+use crate::cli::failure::Refused;
+use crate::domain::refusal::{FreeChoice, NextRelease, SlotTaken};
 use crate::domain::{
-    ClaimState, Desk, Event, EventKind, ItemId, NightTimes, Period, Purpose, Refusal, RoomId,
-    SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, Version,
+    ClaimState, Command, Desk, Event, EventKind, FailedLine, ItemId, LineKind, NightTimes, Period,
+    Purpose, Refusal, RoomId, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId,
+    Subject, Version,
 };
 
 fn utc(text: &str) -> DateTime<Utc> {
@@ -68,6 +70,16 @@ fn stock_hold() -> StockHold {
         created_at: utc("2027-06-30T12:00:00Z"),
         changed_at: utc("2027-06-30T12:00:00Z"),
     }
+}
+
+fn refused(refusal: Refusal, line: Option<FailedLine>) -> Value {
+    let refused = Refused {
+        refusal,
+        calendar: site().calendar,
+        line,
+        instead: Vec::new(),
+    };
+    serde_json::from_str(&refusal_json(&refused)).unwrap()
 }
 
 fn parsed(output: &Output) -> Value {
@@ -209,9 +221,13 @@ fn a_refusal_has_the_agreed_shape_with_the_sites_offset() {
         guest: Some("2027-07-01T10:45:00Z".into()),
         desk: Some("anna".into()),
         expires_at: Some(utc("2027-06-30T12:10:00Z")),
-        choices: Vec::new(),
+        choices: vec![FreeChoice {
+            room_id: RoomId(2),
+            room: "Garden room".into(),
+            period: slot_hold().period,
+        }],
     }));
-    let json: Value = serde_json::from_str(&refusal_json(&refusal, &site().calendar)).unwrap();
+    let json = refused(refusal, None);
     assert_eq!(json["refusal"], "slot_taken");
     assert_eq!(json["retryable"], false);
     assert!(
@@ -225,15 +241,128 @@ fn a_refusal_has_the_agreed_shape_with_the_sites_offset() {
         json!({
             "room_id": 1, "room": "Blue room", "hold_id": 17, "from": "2027-07-01T10:00:00+01:00",
             "to": "2027-07-01T11:30:00+01:00", "occupied_until": "2027-07-01T11:45:00+01:00", "state": "held",
-            "purpose": "guest", "guest": "2027-07-01T10:45:00Z", "choices": [], "desk": "anna",
+            "purpose": "guest", "guest": "2027-07-01T10:45:00Z", "desk": "anna",
+            "choices": [{"room_id": 2, "room": "Garden room", "from": "2027-07-01T10:00:00+01:00",
+                "to": "2027-07-01T11:30:00+01:00"}],
             "expires_at": "2027-06-30T13:10:00+01:00",
         })
     );
-    let busy: Value =
-        serde_json::from_str(&refusal_json(&Refusal::Busy {}, &site().calendar)).unwrap();
+    let busy = refused(Refusal::Busy {}, None);
     assert_eq!(
         (&busy["retryable"], &busy["details"]),
         (&json!(true), &json!({}))
+    );
+}
+
+#[test]
+fn r20_a_refused_group_names_its_line() {
+    let refusal = Refusal::SoldOut {
+        item: "Breakfast".into(),
+        asked: 3,
+        available: 1,
+        next_release: Some(NextRelease {
+            at: utc("2027-06-30T12:10:00Z"),
+            quantity: 2,
+        }),
+    };
+    let line = FailedLine {
+        kind: LineKind::Stock,
+        number: 2,
+    };
+    let json = refused(refusal, Some(line));
+    assert!(
+        json["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("--stock number 2: ")
+    );
+    assert_eq!(
+        json["details"],
+        json!({
+            "item": "Breakfast", "asked": 3, "available": 1, "line": {"kind": "stock", "number": 2},
+            "next_release": {"at": "2027-06-30T13:10:00+01:00", "quantity": 2},
+        })
+    );
+}
+
+#[test]
+fn what_is_free_instead_is_said_as_a_command_to_copy() {
+    let hold = Command::HoldSlot {
+        room: RoomId(1),
+        period: slot_hold().period,
+        ttl: Some(TimeDelta::minutes(5)),
+        guest: "Müller's, 8".into(),
+        note: String::new(),
+        party: Some(8),
+    };
+    let room = Room {
+        id: RoomId(3),
+        name: "Loft".into(),
+        capacity: 2,
+        booked_by: BookedBy::Night,
+        night_times: NightTimes::default(),
+        turnaround: TimeDelta::zero(),
+        features: Vec::new(),
+        retired_at: None,
+    };
+    let choice = |room_id, room: &str, from: &str, to: &str| FreeChoice {
+        room_id: RoomId(room_id),
+        room: room.into(),
+        period: Period::new(utc(from), utc(to)).unwrap(),
+    };
+    let said = |command: &Command, choice: FreeChoice, named: Option<&str>| {
+        instead(command, &[choice], &[room.clone()], named, &site().calendar).join("\n")
+    };
+    let garden = choice(
+        2,
+        "Garden room",
+        "2027-07-01T09:00:00Z",
+        "2027-07-01T23:00:00Z",
+    );
+    assert_eq!(
+        said(&hold, garden.clone(), Some("Riverside House")),
+        "keyrack room hold 'Garden room' 2027-07-01T10:00 2027-07-02T00:00 --ttl 5m --guest 'Müller'\\''s, 8' \
+         --party 8 --site 'Riverside House'"
+    );
+    // R5: half past one happens twice that night.
+    let twice = choice(
+        2,
+        "Garden room",
+        "2027-10-31T00:30:00Z",
+        "2027-10-31T02:00:00Z",
+    );
+    let block = Command::BlockSlot {
+        room: RoomId(1),
+        period: slot_hold().period,
+        reason: "paint".into(),
+    };
+    assert_eq!(
+        said(&block, twice, None),
+        "keyrack room block 'Garden room' 2027-10-31T01:30:00+01:00 2027-10-31T02:00 --reason paint"
+    );
+    let nights = choice(3, "Loft", "2027-07-01T14:00:00Z", "2027-07-03T10:00:00Z");
+    let moved = Command::MoveSlot {
+        hold: SlotHoldId(17),
+        expect_version: None,
+        to_room: None,
+        from: None,
+        to: None,
+    };
+    assert_eq!(
+        said(&moved, nights, None),
+        "keyrack room move 17 --to-room Loft --from 2027-07-01 --to 2027-07-03"
+    );
+    let group = Command::HoldGroup {
+        rooms: Vec::new(),
+        stock: Vec::new(),
+        ttl: None,
+        guest: String::new(),
+        note: String::new(),
+        party: None,
+    };
+    assert_eq!(
+        said(&group, garden, None),
+        "--room 'Garden room,2027-07-01T10:00,2027-07-02T00:00'"
     );
 }
 

@@ -1,0 +1,223 @@
+//! `keyrack group`: several claims made, confirmed, renewed and cancelled as one (R20).
+
+use std::str::FromStr;
+
+use clap::Subcommand;
+
+use crate::domain::{self, FailedLine, GroupId, LineKind, Refusal, SlotLine, StockLine};
+use crate::store::House;
+
+use super::connect::Session;
+use super::failure::Failure;
+use super::output::{Output, View};
+use super::{HoldArguments, LengthArgument, RequestArgument, execute, room, stock};
+
+/// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Hold rooms and stock as one: everything or nothing
+    #[command(group(clap::ArgGroup::new("lines").args(["rooms", "stock"]).multiple(true).required(true)))]
+    Hold {
+        /// A room, when it starts and when it ends, like "Blue room,2027-01-01T10:00,12:00"; may be given several times
+        #[arg(long = "room", value_name = "ROOM,FROM,TO")]
+        rooms: Vec<RoomText>,
+        /// An item and how many, like "Breakfast,8"; may be given several times
+        #[arg(long, value_name = "ITEM,QUANTITY")]
+        stock: Vec<StockText>,
+        #[command(flatten)]
+        hold: HoldArguments,
+        /// How many people
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        party: Option<i32>,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// Make all that is held of a group last
+    Confirm {
+        /// Its number
+        group: i64,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// Give all that is held of a group more time
+    Renew {
+        /// Its number
+        group: i64,
+        #[command(flatten)]
+        length: LengthArgument,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// Give a whole group back; refused if stock of it is sold
+    Cancel {
+        /// Its number
+        group: i64,
+        /// Why
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
+        reason: String,
+        /// Give back its rooms and leave its stock, sold or held
+        #[arg(long)]
+        rooms_only: bool,
+        #[command(flatten)]
+        request: RequestArgument,
+    },
+    /// Show a group and its claims
+    Show {
+        /// Its number
+        group: i64,
+    },
+}
+
+/// `ROOM,FROM,TO`. A room's name may have commas in it.
+#[derive(Debug, Clone)]
+pub struct RoomText {
+    room: String,
+    from: String,
+    to: String,
+}
+
+impl FromStr for RoomText {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts = text.rsplitn(3, ',').map(|part| part.trim().to_owned());
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(to), Some(from), Some(room)) => Ok(Self { room, from, to }),
+            _ => Err("write a room, its start and its end with commas between: \
+                      \"Blue room,2027-01-01T10:00,12:00\""),
+        }
+    }
+}
+
+/// `ITEM,QUANTITY`. An item's name may have commas in it.
+#[derive(Debug, Clone)]
+pub struct StockText {
+    item: String,
+    quantity: i64,
+}
+
+impl FromStr for StockText {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.rsplit_once(',')
+            .and_then(|(item, quantity)| {
+                Some(Self {
+                    item: item.trim().to_owned(),
+                    quantity: quantity.trim().parse().ok()?,
+                })
+            })
+            .ok_or("write an item and a number with a comma between: \"Breakfast,8\"")
+    }
+}
+
+impl Command {
+    /// Does it.
+    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+        let house = session.house().await?;
+        let (id, command) = match self {
+            Self::Show { group } => return show(&house, GroupId(group)).await,
+            Self::Hold {
+                rooms,
+                stock,
+                hold,
+                party,
+                request,
+            } => {
+                let command = domain::Command::HoldGroup {
+                    rooms: room_lines(&house, &rooms).await?,
+                    stock: stock_lines(&house, &stock).await?,
+                    ttl: hold.length.ttl,
+                    guest: hold.guest,
+                    note: hold.note,
+                    party,
+                };
+                (request.id(), command)
+            }
+            Self::Confirm { group, request } => {
+                let group = GroupId(group);
+                (request.id(), domain::Command::ConfirmGroup { group })
+            }
+            Self::Renew {
+                group,
+                length,
+                request,
+            } => {
+                let command = domain::Command::RenewGroup {
+                    group: GroupId(group),
+                    ttl: length.ttl,
+                };
+                (request.id(), command)
+            }
+            Self::Cancel {
+                group,
+                reason,
+                rooms_only,
+                request,
+            } => {
+                let command = domain::Command::CancelGroup {
+                    group: GroupId(group),
+                    reason,
+                    rooms_only,
+                };
+                (request.id(), command)
+            }
+        };
+        execute(session, &house, id, command).await
+    }
+}
+
+async fn room_lines(house: &House, texts: &[RoomText]) -> Result<Vec<SlotLine>, Failure> {
+    let mut lines = Vec::new();
+    for (text, number) in texts.iter().zip(1..) {
+        let kind = LineKind::Room;
+        let line = room_line(house, text).await;
+        lines.push(line.map_err(|failure| failure.in_line(Some(FailedLine { kind, number })))?);
+    }
+    Ok(lines)
+}
+
+async fn room_line(house: &House, text: &RoomText) -> Result<SlotLine, Failure> {
+    let room = room::named(house, &text.room).await?;
+    Ok(SlotLine {
+        room: room.id,
+        period: room::period(house, &room, &text.from, &text.to)?,
+    })
+}
+
+async fn stock_lines(house: &House, texts: &[StockText]) -> Result<Vec<StockLine>, Failure> {
+    let mut lines = Vec::new();
+    for (text, number) in texts.iter().zip(1..) {
+        let kind = LineKind::Stock;
+        let line = stock_line(house, text).await;
+        lines.push(line.map_err(|failure| failure.in_line(Some(FailedLine { kind, number })))?);
+    }
+    Ok(lines)
+}
+
+async fn stock_line(house: &House, text: &StockText) -> Result<StockLine, Failure> {
+    Ok(StockLine {
+        item: stock::named(house, &text.item).await?.id,
+        quantity: stock::countable(house, text.quantity)?,
+    })
+}
+
+async fn show(house: &House, group: GroupId) -> Result<Output, Failure> {
+    let found = house.group(group).await?.ok_or_else(|| {
+        Failure::refused(
+            Refusal::NoSuchHold { hold_id: group.0 },
+            &house.site().calendar,
+        )
+    })?;
+    let view = View {
+        site: house.site(),
+        now: house.now().await?,
+        repeated: false,
+    };
+    Ok(view.group(&found))
+}

@@ -1,0 +1,108 @@
+//! `keyrack race`: many clients that want the same thing at the same moment.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use futures_util::future::{join_all, try_join_all};
+use tokio::sync::Barrier;
+
+use crate::domain::{Command as Wanted, Desk, Done, Request};
+use crate::store::House;
+
+use super::connect::Session;
+use super::failure::Failure;
+use super::output::{self, Client, Output, Reply};
+use super::{LengthArgument, room, stock};
+
+/// What they want: a room for a period, or a quantity of an item. Each client has a connection of its own, and all ask
+/// at once. Who wins holds as usual.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("wanted").args(["room", "stock"]).required(true)))]
+pub struct Command {
+    /// How many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    clients: u16,
+    /// They want a room: a name or #12, when it starts, when it ends
+    #[arg(long, num_args = 3, value_names = ["ROOM", "FROM", "TO"])]
+    room: Vec<String>,
+    /// They want stock: a name or #12, and how many each
+    #[arg(long, num_args = 2, value_names = ["ITEM", "QUANTITY"])]
+    stock: Vec<String>,
+    #[command(flatten)]
+    length: LengthArgument,
+}
+
+impl Command {
+    /// Lets them run, and says how it went.
+    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+        let house = session.house().await?;
+        let wanted = self.wanted(&house).await?;
+        let houses = try_join_all((0..self.clients).map(|_| another(&house))).await?;
+        let line = Arc::new(Barrier::new(houses.len()));
+        let clients = houses.into_iter().zip(1..).map(|(house, number)| {
+            tokio::spawn(ask(house, number, wanted.clone(), Arc::clone(&line)))
+        });
+        let clients = join_all(clients)
+            .await
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>();
+        let clients = clients.map_err(color_eyre::eyre::Report::from)?;
+        Ok(output::race(&clients, &house.site().calendar))
+    }
+
+    async fn wanted(&self, house: &House) -> Result<Wanted, Failure> {
+        let (ttl, guest, note) = (self.length.ttl, String::new(), String::new());
+        if let [name, from, to] = self.room.as_slice() {
+            let room = room::named(house, name).await?;
+            return Ok(Wanted::HoldSlot {
+                room: room.id,
+                period: room::period(house, &room, from, to)?,
+                ttl,
+                guest,
+                note,
+                party: None,
+            });
+        }
+        let [name, quantity] = self.stock.as_slice() else {
+            return Err(Failure::Usage(
+                "Say what they want: --room ROOM FROM TO, or --stock ITEM QUANTITY.".into(),
+            ));
+        };
+        Ok(Wanted::HoldStock {
+            item: stock::named(house, name).await?.id,
+            quantity: stock::countable(house, stock::quantity(quantity)?)?,
+            ttl,
+            guest,
+            note,
+        })
+    }
+}
+
+/// The house as another client sees it, connected.
+async fn another(house: &House) -> Result<House, Failure> {
+    let store = house.store().another_desk().await?;
+    Ok(store.house(house.site().clone()))
+}
+
+/// Waits for the others, asks, and leaves.
+async fn ask(house: House, number: usize, wanted: Wanted, line: Arc<Barrier>) -> Client {
+    let request = Request::fresh(Desk(format!("client {number}")), wanted);
+    line.wait().await;
+    let started = Instant::now();
+    let answer = house.execute(request).await;
+    let waited: Duration = started.elapsed();
+    house.store().close().await;
+    let reply = match answer.map(|answer| answer.outcome) {
+        Ok(Ok(Done::Slot(hold))) => Reply::Held(hold.id.0),
+        Ok(Ok(Done::Stock(hold))) => Reply::Held(hold.id.0),
+        Ok(Ok(Done::Item(_) | Done::Group(_))) => Reply::None("Something else was done.".into()),
+        Ok(Err(refusal)) => Reply::Refused(refusal),
+        Err(error) => Reply::None(error.to_string()),
+    };
+    Client {
+        number,
+        reply,
+        waited,
+    }
+}

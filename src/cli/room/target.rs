@@ -1,0 +1,62 @@
+//! Where a claim is moved to, from what was typed: in the way of the room that it moves to, and the rest as the claim is.
+
+use crate::cli::ClaimArguments;
+use crate::cli::failure::Failure;
+use crate::domain::{BookedBy, Command, Room, SiteCalendar, SlotHold, SlotHoldId};
+use crate::store::House;
+
+use super::{claim, named, period};
+
+/// What was typed; something was.
+pub struct Target {
+    /// The other room.
+    pub to_room: Option<String>,
+    /// The new start.
+    pub from: Option<String>,
+    /// The new end.
+    pub to: Option<String>,
+}
+
+impl Target {
+    /// The command that moves a claim there. It names only what changes, so that asked again it is the same (R21).
+    pub async fn command(
+        self,
+        house: &House,
+        arguments: ClaimArguments,
+    ) -> Result<Command, Failure> {
+        let found = claim(house, SlotHoldId(arguments.hold)).await?;
+        let name = match &self.to_room {
+            Some(name) => name.clone(),
+            None => format!("#{}", found.room),
+        };
+        let room = named(house, &name).await?;
+        let [from, to] = self.typed(&found, &room, &house.site().calendar);
+        let period = period(house, &room, &from, &to)?;
+        let changed = |typed: bool, new, old| (typed || new != old).then_some(new);
+        Ok(Command::MoveSlot {
+            hold: found.id,
+            expect_version: arguments.expect_version(),
+            to_room: self.to_room.is_some().then_some(room.id),
+            from: changed(self.from.is_some(), period.start(), found.period.start()),
+            to: changed(self.to.is_some(), period.end(), found.period.end()),
+        })
+    }
+
+    /// The start and the end, the claim's own in place of what was not typed: dates only from nights to nights.
+    fn typed(&self, found: &SlotHold, room: &Room, calendar: &SiteCalendar) -> [String; 2] {
+        let nights = room.booked_by == BookedBy::Night && found.nights.is_some();
+        let kept = |instant| {
+            if nights {
+                calendar.date(instant).to_string()
+            } else {
+                calendar.rfc3339(instant)
+            }
+        };
+        [
+            self.from
+                .clone()
+                .unwrap_or_else(|| kept(found.period.start())),
+            self.to.clone().unwrap_or_else(|| kept(found.period.end())),
+        ]
+    }
+}
