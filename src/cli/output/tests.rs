@@ -311,7 +311,14 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
         period: Period::new(utc(from), utc(to)).unwrap(),
     };
     let said = |command: &Command, choice: FreeChoice, named: Option<&str>| {
-        instead(command, &[choice], &[room.clone()], named, &site().calendar).join("\n")
+        instead(
+            command,
+            &[choice],
+            std::slice::from_ref(&room),
+            named,
+            &site().calendar,
+        )
+        .join("\n")
     };
     let garden = choice(
         2,
