@@ -88,7 +88,7 @@ SELECT
     e.stock_hold_id,
     coalesce(e.room_id, slot.room_id) AS room_id,
     coalesce(e.item_id, stock.item_id) AS item_id,
-    coalesce(r.name, i.name) AS subject,
+    coalesce(r.name, i.name, site.name) AS subject,
     coalesce(slot.guest, stock.guest, '') AS guest,
     coalesce(e.quantity, stock.quantity) AS quantity,
     e.from_state,
@@ -97,6 +97,7 @@ SELECT
     e.reason,
     e.request_id
 FROM hold_event AS e
+JOIN site ON site.site_id = e.site_id
 LEFT JOIN slot_hold AS slot ON slot.site_id = e.site_id AND slot.hold_id = e.slot_hold_id
 LEFT JOIN stock_hold AS stock ON stock.site_id = e.site_id AND stock.hold_id = e.stock_hold_id
 LEFT JOIN room AS r ON r.site_id = e.site_id AND r.room_id = coalesce(e.room_id, slot.room_id)

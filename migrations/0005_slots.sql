@@ -237,7 +237,10 @@ BEGIN
         RETURN refuse('hold_expired', jsonb_build_object(
             'late_seconds', extract(epoch FROM p_now - p_hold.expires_at),
             'expired_at', site_time(p_site.time_zone, p_hold.expires_at),
-            'still_free', v_conflict.hold_id IS NULL AND upper(p_hold.period) > p_now
+            'still_free', v_conflict.hold_id IS NULL AND upper(p_hold.period) > p_now AND EXISTS (
+                SELECT FROM room
+                WHERE site_id = p_hold.site_id AND room_id = p_hold.room_id AND retired_at IS NULL
+            )
         ));
     ELSIF p_hold.state = 'cancelled' THEN
         RETURN refuse('already_cancelled', '{}'::jsonb);

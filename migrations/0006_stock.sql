@@ -157,7 +157,7 @@ BEGIN
             'late_seconds', extract(epoch FROM p_now - p_hold.expires_at),
             'expired_at', site_time(p_site.time_zone, p_hold.expires_at),
             'still_free', (
-                SELECT available >= p_hold.quantity FROM item_now
+                SELECT available >= p_hold.quantity AND retired_at IS NULL FROM item_now
                 WHERE site_id = p_hold.site_id AND item_id = p_hold.item_id
             )
         ));

@@ -89,6 +89,7 @@ BEGIN
     RETURNING * INTO v_new;
     IF v_new IS DISTINCT FROM v_site AND v_report = '[]' THEN
         v_report := v_report || jsonb_build_object('kind', 'site', 'name', v_site.name, 'change', 'changed');
+        PERFORM record_house(v_site.site_id, NULL, NULL, 'changed', NULL, p_desk, 'house file', p_request);
     END IF;
 
     FOR v_entry IN SELECT value FROM jsonb_array_elements(p_house -> 'rooms') LOOP
@@ -121,6 +122,7 @@ BEGIN
             );
         IF FOUND AND v_room.room_id IS NOT NULL THEN
             v_report := v_report || jsonb_build_object('kind', 'room', 'name', v_room.name, 'change', 'changed');
+            PERFORM record_house(v_site.site_id, v_id, NULL, 'changed', NULL, p_desk, 'house file', p_request);
         END IF;
     END LOOP;
 

@@ -286,6 +286,28 @@ SELECT * FROM hold_group(1, gen_random_uuid(), 'anna',
     '[{"room": 2, "from": "2027-01-01 10:00+00", "to": "2027-01-01 12:00+00"}]', '[{"item": 3, "quantity": 8}]',
     '10 minutes', 'Müller');$$;
 
+-- Whether everything of a group that ran out could be held again at this moment (R12).
+CREATE FUNCTION group_is_free(p_site bigint, p_group bigint, p_now timestamptz) RETURNS boolean
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    RETURN NOT EXISTS (
+        SELECT FROM slot_hold AS s
+        JOIN room AS r ON r.site_id = s.site_id AND r.room_id = s.room_id
+        WHERE s.site_id = p_site AND s.group_id = p_group AND s.state = 'expired'
+            AND NOT (
+                r.retired_at IS NULL AND upper(s.period) > p_now
+                AND is_free(p_site, r, lower(s.period), upper(s.period))
+            )
+    ) AND NOT EXISTS (
+        SELECT FROM stock_hold AS s
+        JOIN item_now AS i ON i.site_id = s.site_id AND i.item_id = s.item_id
+        WHERE s.site_id = p_site AND s.group_id = p_group AND s.state = 'expired'
+            AND (i.retired_at IS NOT NULL OR i.available < s.quantity)
+    );
+END
+$$;
+
 -- A change to a whole group: what confirm_group, renew_group and cancel_group share. Only members that are still
 -- active take part; those that were cancelled alone stay so.
 CREATE FUNCTION change_group(
@@ -367,7 +389,7 @@ BEGIN
             SELECT jsonb_build_object(
                 'late_seconds', extract(epoch FROM v_now - max(expires_at)),
                 'expired_at', site_time(v_site.time_zone, max(expires_at)),
-                'still_free', false
+                'still_free', group_is_free(p_site, p_group, v_now)
             )
             FROM (
                 SELECT expires_at FROM slot_hold

@@ -5,7 +5,8 @@ mod support;
 
 use chrono::TimeDelta;
 use keyrack::domain::house_file::HouseFile;
-use keyrack::domain::{ClaimState, Command, Done, Refusal, Request, RequestId};
+use keyrack::domain::{ClaimState, Command, Done, EventKind, Refusal, Request, RequestId, Subject};
+use keyrack::store::{HistoryOf, StoreError};
 use support::{HOUSE, TestHouse, hold_slot, hour, hours, refusal};
 
 #[tokio::test]
@@ -111,4 +112,63 @@ async fn the_picture_shows_what_touches_the_window() {
     );
     assert_eq!(picture.stock_claims.len(), 1);
     assert!(picture.read_at < hour(0));
+}
+
+#[tokio::test]
+async fn r25_a_changed_house_file_leaves_an_event_for_the_house_and_for_each_room() {
+    let test = TestHouse::new().await;
+    let changed = HOUSE.replace("capacity = 8", "capacity = 9").replace(
+        "time_zone = \"Europe/London\"",
+        "time_zone = \"Europe/London\"\ndefault_hold = \"5m\"",
+    );
+    let file = HouseFile::parse(&changed).unwrap();
+    test.store
+        .apply_house(RequestId::fresh(), &test.desk, &file)
+        .await
+        .unwrap()
+        .unwrap();
+    let changes: Vec<_> = test
+        .house
+        .history(HistoryOf::House)
+        .await
+        .unwrap()
+        .into_iter()
+        .filter(|event| event.kind == EventKind::Changed)
+        .map(|event| (event.subject, event.subject_name))
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            (Subject::House, "Test House".into()),
+            (Subject::Room(test.blue), "Blue room".into())
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_character_that_can_not_be_stored_is_the_persons_to_remove() {
+    let test = TestHouse::new().await;
+    let Command::HoldSlot { room, period, .. } = hold_slot(test.blue, hours(0, 2), None) else {
+        unreachable!()
+    };
+    let command = Command::HoldSlot {
+        room,
+        period,
+        ttl: None,
+        guest: "nobody\0".into(),
+        note: String::new(),
+        party: None,
+    };
+    let error = test
+        .house
+        .execute(Request::fresh(test.desk.clone(), command))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Usage(_)), "{error}");
+    assert!(matches!(
+        test.ask(hold_slot(test.blue, hours(0, 2), None))
+            .await
+            .outcome,
+        Ok(Done::Slot(_))
+    ));
 }

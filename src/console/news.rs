@@ -28,7 +28,7 @@ impl Model {
             match event.subject {
                 Subject::SlotHold(..) => self.slot_ended(event, state),
                 Subject::StockHold(..) => self.stock_ended(event, state),
-                Subject::Room(_) | Subject::Item(_) => {}
+                Subject::Room(_) | Subject::Item(_) | Subject::House => {}
             }
         }
     }

@@ -15,6 +15,8 @@ pub enum Subject {
     Room(RoomId),
     /// An item itself.
     Item(ItemId),
+    /// The house itself.
+    House,
 }
 
 /// What happened.
@@ -44,13 +46,15 @@ pub enum EventKind {
     Adjusted,
     /// A room or an item was added.
     Added,
+    /// The settings of the house or of a room changed.
+    Changed,
     /// A room or an item takes no new claims.
     Retired,
 }
 
 impl EventKind {
     /// Every kind, in the order above.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Held,
         Self::Blocked,
         Self::Imported,
@@ -63,6 +67,7 @@ impl EventKind {
         Self::Received,
         Self::Adjusted,
         Self::Added,
+        Self::Changed,
         Self::Retired,
     ];
 
@@ -81,6 +86,7 @@ impl EventKind {
             Self::Received => "received",
             Self::Adjusted => "adjusted",
             Self::Added => "added",
+            Self::Changed => "changed",
             Self::Retired => "retired",
         }
     }
@@ -102,7 +108,7 @@ pub struct Event {
     pub kind: EventKind,
     /// To what.
     pub subject: Subject,
-    /// The name of the room or item concerned.
+    /// The name of the room, the item or the house concerned.
     pub subject_name: String,
     /// The guest of the claim concerned; empty if none. For screens, never for logs (R27).
     pub guest: String,

@@ -15,7 +15,7 @@ const STATEMENT_PATIENCE: Duration = Duration::from_secs(12);
 const CHECKING_PATIENCE: Duration = Duration::from_secs(20);
 
 /// How often a command that met contention is asked again before the answer is `busy` (R23).
-const CONTENDED_TRIES: usize = 4;
+const CONTENDED_TRIES: usize = 2;
 
 /// What a desk can be told while it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

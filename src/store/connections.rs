@@ -28,7 +28,7 @@ impl Connections {
             .options([
                 ("TimeZone", "UTC"),
                 ("default_transaction_isolation", "read committed"),
-                ("lock_timeout", "4s"),
+                ("lock_timeout", "2s"),
                 ("statement_timeout", "10s"),
                 ("idle_in_transaction_session_timeout", "30s"),
                 ("client_min_messages", "warning"),

@@ -20,6 +20,8 @@ pub(super) enum Kind {
     Schema,
     /// The server lets nobody in under this name, or there is no such database.
     Denied,
+    /// A text has a character that PostgreSQL can't store: U+0000.
+    Unstorable,
     /// Anything else.
     Other,
 }
@@ -39,6 +41,7 @@ pub(super) fn kind(error: &Error) -> Kind {
                 "53100" | "53200" => Kind::DiskFull,
                 "42P01" | "42883" | "42703" | "3F000" => Kind::Schema,
                 "28000" | "28P01" | "3D000" | "42501" => Kind::Denied,
+                "22021" => Kind::Unstorable,
                 code if code.starts_with("08") => Kind::Lost,
                 _ => Kind::Other,
             }
@@ -80,6 +83,9 @@ pub(super) fn fault(error: &Error) -> StoreError {
                      the name in the URL"
                 .into(),
         },
+        Kind::Unstorable => StoreError::Usage(
+            "A text has a character that can't be stored (U+0000). Nothing was done; remove it, then try again.".into(),
+        ),
         Kind::Other => StoreError::Fault(
             "The database could not do this, for a reason that this program does not know. Nothing was done; the log \
              file says more."

@@ -367,6 +367,7 @@ impl TryFrom<EventRow> for Event {
             (_, Some(hold), _, Some(item)) => Subject::StockHold(StockHoldId(hold), ItemId(item)),
             (None, None, Some(room), _) => Subject::Room(RoomId(room)),
             (None, None, None, Some(item)) => Subject::Item(ItemId(item)),
+            (None, None, None, None) => Subject::House,
             _ => return Err(unreadable("event")),
         };
         let optional_state = |word: Option<String>| word.map(|word| state(Some(word))).transpose();

@@ -101,6 +101,7 @@ fn look(kind: EventKind, theme: &Theme) -> (&'static str, Style) {
         | EventKind::Received
         | EventKind::Adjusted
         | EventKind::Added
+        | EventKind::Changed
         | EventKind::Retired => (glyphs.hour, theme.dim),
     }
 }
