@@ -84,6 +84,10 @@ impl House {
                     report(Progress::Retrying);
                     None
                 }
+                // Nothing was done this time; what was sent before may still be under way (R24).
+                Asked::Answered(answer) if sent && is_busy(&answer) => {
+                    return Err(unknown(request));
+                }
                 Asked::Answered(answer) => return Ok(*answer),
                 Asked::NotSent(error) if !sent => return Err(fault(&error)),
                 Asked::NotSent(error) => Some(error),
@@ -94,6 +98,11 @@ impl House {
                             contended += 1;
                             report(Progress::Retrying);
                         }
+                        // Whatever stands in the way of asking again says nothing about what was sent before.
+                        _ if sent => {
+                            tracing::warn!(error = %fault(&error), "asking again failed");
+                            return Err(unknown(request));
+                        }
                         Kind::Contended => return Ok(self.busy(request).await),
                         _ => return Err(fault(&error)),
                     }
@@ -102,9 +111,7 @@ impl House {
             };
             if error.is_some() {
                 if asked_at.elapsed() > CHECKING_PATIENCE {
-                    return Err(StoreError::Unknown {
-                        request_id: request.id,
-                    });
+                    return Err(unknown(request));
                 }
                 report(Progress::Checking);
             }
@@ -153,6 +160,12 @@ impl House {
             repeated: false,
             now: self.now().await.unwrap_or_default(),
         }
+    }
+}
+
+fn unknown(request: &Request) -> StoreError {
+    StoreError::Unknown {
+        request_id: request.id,
     }
 }
 
