@@ -10,8 +10,11 @@
 mod support;
 
 mod broken;
+mod disk;
+mod killed;
 mod place;
 mod proxy;
+mod victim;
 
 use std::env;
 
