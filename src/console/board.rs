@@ -148,16 +148,18 @@ impl Board {
             .find(|claim| claim.period.contains(at))
     }
 
-    /// The first active claim of a room in a period that a new claim would collide with: due ones don't count (R11).
+    /// The first active claim of a room in a period that a new claim, or one that moves there, would collide with: due
+    /// ones don't count (R11).
     pub fn in_the_way(
         &self,
         room: RoomId,
         period: &Period,
         now: DateTime<Utc>,
+        moved: Option<SlotHoldId>,
     ) -> Option<&SlotHold> {
         self.touching(room, period.start(), period.end())
             .map(|(claim, _)| claim)
-            .find(|claim| !claim.is_due(now))
+            .find(|claim| !claim.is_due(now) && Some(claim.id) != moved)
     }
 
     /// The items, in the house's order.

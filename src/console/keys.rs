@@ -26,6 +26,8 @@ pub enum Action {
     Confirm,
     Cancel,
     Edit,
+    Renew,
+    Move,
     Block,
     PreviousDay,
     NextDay,
@@ -79,7 +81,7 @@ const fn binding(
 
 /// The table, in the order of the hint line and of help.
 #[rustfmt::skip]
-pub static BINDINGS: [Binding; 24] = [
+pub static BINDINGS: [Binding; 26] = [
     binding(Action::Hold, "hold", &[], &[key!(enter)],
         ["hold", "Hold the selected period, or one unit of the selected item, for the house's usual time"], reasons::hold),
     binding(Action::Confirm, "confirm", &[], &[key!(c)],
@@ -88,12 +90,16 @@ pub static BINDINGS: [Binding; 24] = [
         ["cancel", "Give the claim under the cursor back; asks first, with a reason"], reasons::cancel),
     binding(Action::Edit, "edit", &[], &[key!(e)],
         ["guest & note", "Write down guest, note and party of the claim under the cursor"], reasons::edit),
+    binding(Action::Renew, "renew", &[], &[key!('+')],
+        ["renew", "Give the hold under the cursor the house's usual time again, from now on"], reasons::renew),
+    binding(Action::Move, "move", &[], &[key!(m)],
+        ["move", "Take the claim under the cursor along; the same key or Enter puts it down, Escape lets go"], reasons::carry),
     binding(Action::Block, "block", &[], &[key!(b)],
         ["block", "Take the selected period for the house itself, with a reason"], reasons::block),
     binding(Action::Stretch, "stretch", &[], &[key!(v)],
-        ["stretch", "Stretch the period with the plain arrows, until the same key or Escape"], reasons::stretch),
+        ["stretch", "Stretch the period, or the claim under the cursor by its end, with the plain arrows; Enter does it, Escape lets go"], reasons::stretch),
     binding(Action::Count, "count", &[key!('0'), key!('1'), key!('2'), key!('3'), key!('4'), key!('5'), key!('6'), key!('7'), key!('8'), key!('9')], &[],
-        ["", "In stock: how many units the next hold takes"], reasons::count),
+        ["", "In stock: how many units the next hold takes; after a conflict: 1, 2 or 3 takes what is free instead"], reasons::count),
     binding(Action::Left, "left", &[key!(left)], &[key!(h)],
         ["", "One cell earlier; over midnight to the day before"], reasons::rooms_only),
     binding(Action::Right, "right", &[key!(right)], &[key!(l)],
@@ -103,9 +109,9 @@ pub static BINDINGS: [Binding; 24] = [
     binding(Action::Down, "down", &[key!(down)], &[key!(j)],
         ["", "One line down"], reasons::never),
     binding(Action::StretchLeft, "stretch_left", &[key!(shift-left)], &[key!(shift-h)],
-        ["", "Stretch the period to earlier, or shrink it"], reasons::stretch),
+        ["", "Stretch the period to earlier, or shrink it; of a claim, its end"], reasons::stretch),
     binding(Action::StretchRight, "stretch_right", &[key!(shift-right)], &[key!(shift-l)],
-        ["", "Stretch the period to later"], reasons::stretch),
+        ["", "Stretch the period to later; of a claim, its end"], reasons::stretch),
     binding(Action::NextPanel, "next_panel", &[], &[key!(tab)],
         ["panel", "From rooms to stock to the feed"], reasons::never),
     binding(Action::PreviousPanel, "previous_panel", &[], &[key!(shift-backtab)],
@@ -123,7 +129,7 @@ pub static BINDINGS: [Binding; 24] = [
     binding(Action::Help, "help", &[], &[key!('?')],
         ["help", "This page"], reasons::never),
     binding(Action::Back, "back", &[key!(esc)], &[],
-        ["", "Let go of a stretched period, a number or a message"], reasons::never),
+        ["", "Let go of a claim, a stretched period, a number or a message"], reasons::never),
     binding(Action::Suspend, "suspend", &[], &[key!(ctrl-z)],
         ["", "Back to the shell; `fg` brings the console back"], reasons::never),
     binding(Action::Quit, "quit", &[key!(ctrl-c)], &[key!(q)],
@@ -318,19 +324,19 @@ pub fn spelled(key: KeyCombination) -> String {
 pub fn hints(model: &Model) -> Vec<(String, &'static str)> {
     BINDINGS
         .iter()
-        .filter(|binding| !binding.hint.is_empty() && (binding.unavailable)(model).is_none())
-        .map(|binding| {
-            (
-                model.keymap.first(binding.action),
-                hint_word(binding, model),
-            )
-        })
+        .map(|binding| (binding, hint_word(binding, model)))
+        .filter(|(binding, words)| !words.is_empty() && (binding.unavailable)(model).is_none())
+        .map(|(binding, words)| (model.keymap.first(binding.action), words))
         .filter(|(key, _)| !key.is_empty())
         .collect()
 }
 
 fn hint_word(binding: &Binding, model: &Model) -> &'static str {
+    let carrying = model.carried.is_some();
     match (binding.action, model.panel) {
+        (Action::Hold, _) if carrying => "put down here",
+        (Action::Move, _) if carrying => "",
+        (Action::Back, _) if carrying => "let go",
         (Action::Hold, Panel::Stock) if model.count.is_none() => "hold one",
         _ => binding.hint,
     }

@@ -113,12 +113,15 @@ impl Layout {
     }
 }
 
+/// The rows that a message has at most.
+pub const MESSAGE_ROWS: u16 = 4;
+
 /// Lays the screen out.
 pub fn screen(width: u16, height: u16, rooms: usize, message_rows: u16) -> Screen {
     if width < SMALLEST.0 || height < SMALLEST.1 {
         return Screen::TooSmall;
     }
-    let message_rows = message_rows.clamp(1, 3);
+    let message_rows = message_rows.clamp(1, MESSAGE_ROWS);
     let bottom = height - 1 - message_rows;
     let top = Rect::new(0, 0, width, 1);
     let message = Rect::new(0, bottom, width, message_rows);

@@ -4,6 +4,7 @@
 //! tasks and the store. This module must not know SQL, arguments or where the database runs.
 
 pub mod board;
+pub mod carry;
 pub mod config;
 pub mod dates;
 pub mod dialog;
@@ -13,6 +14,7 @@ pub mod layout;
 pub mod message;
 pub mod model;
 pub mod news;
+pub mod offer;
 pub mod reasons;
 pub mod runtime;
 pub mod selection;

@@ -14,10 +14,12 @@ use crate::domain::{
 use crate::store::Picture;
 
 use super::board::{self, Board};
+use super::carry::Carried;
 use super::dialog::Dialog;
 use super::keys::Keymap;
 use super::layout::{self, Scale, Screen};
 use super::news::Departed;
+use super::offer::{self, Offer};
 use super::selection::{Cursor, StockCursor};
 use super::text;
 
@@ -117,6 +119,27 @@ pub struct Notice {
     pub text: String,
     /// When it was said, by the database's clock.
     pub said_at: DateTime<Utc>,
+    /// What can be had instead, with one key each.
+    pub offers: Vec<Offer>,
+    /// The offers in words; empty if there are none.
+    pub offered: String,
+}
+
+impl Notice {
+    /// The text in lines of so many cells, and the offers, which are shown in any case.
+    pub fn lines(&self, cells: usize) -> Vec<String> {
+        let mut lines = text::wrap(&self.text, cells);
+        if !self.offered.is_empty() {
+            let offered = text::wrap(&self.offered, cells);
+            lines.truncate(
+                usize::from(layout::MESSAGE_ROWS)
+                    .saturating_sub(offered.len())
+                    .max(1),
+            );
+            lines.extend(offered);
+        }
+        lines
+    }
 }
 
 /// How long good news stays; a refusal stays until a key is pressed.
@@ -175,6 +198,8 @@ pub struct Model {
     pub keymap: Arc<Keymap>,
     /// The claim that was under the cursor until it ended.
     pub departed: Option<Departed>,
+    /// The claim that is being moved or stretched.
+    pub carried: Option<Carried>,
     settled: Vec<Settled>,
 }
 
@@ -209,6 +234,7 @@ impl Model {
             notice: None,
             keymap,
             departed: None,
+            carried: None,
             settled: Vec::new(),
         };
         model.place_cursor(now);
@@ -289,8 +315,8 @@ impl Model {
     fn message_rows(&self) -> u16 {
         let width = usize::from(self.size.0).saturating_sub(3);
         match &self.notice {
-            Some(notice) if text::width(&notice.text) > width => {
-                u16::try_from(text::wrap(&notice.text, width).len()).unwrap_or(3)
+            Some(notice) if !notice.offers.is_empty() || text::width(&notice.text) > width => {
+                u16::try_from(notice.lines(width).len()).unwrap_or(3)
             }
             _ => 1,
         }
@@ -302,7 +328,26 @@ impl Model {
             tone,
             text: text::display(sentence),
             said_at: self.now(),
+            offers: Vec::new(),
+            offered: String::new(),
         });
+    }
+
+    /// Adds to what was just said what can be had instead.
+    pub fn offer(&mut self, offers: Vec<Offer>, wanted: Option<Period>) {
+        let calendar = self.calendar();
+        if let Some(notice) = self.notice.as_mut().filter(|_| !offers.is_empty()) {
+            notice.offered = offer::words(&offers, wanted, &calendar);
+            notice.offers = offers;
+        }
+    }
+
+    /// What can be had with one key; in stock, digits count.
+    pub fn offers(&self) -> &[Offer] {
+        match &self.notice {
+            Some(notice) if self.panel != Panel::Stock => &notice.offers,
+            _ => &[],
+        }
     }
 
     /// Lets go of good news that has been read by now.
@@ -377,7 +422,7 @@ impl Model {
             .find(|pending| pending.request.id == request)
     }
 
-    /// Holds and blocks of a room that are under way.
+    /// Holds, blocks and moves into a room that are under way.
     pub fn pending_in(&self, room: RoomId) -> impl Iterator<Item = (&Pending, Period)> {
         self.pending
             .iter()
@@ -392,6 +437,12 @@ impl Model {
                     period,
                     ..
                 } if wanted == room => Some((pending, period)),
+                Command::MoveSlot {
+                    to_room: Some(wanted),
+                    from: Some(from),
+                    to: Some(to),
+                    ..
+                } if wanted == room => Some((pending, Period::new(from, to).ok()?)),
                 _ => None,
             })
     }
@@ -403,7 +454,9 @@ impl Model {
             .find(|pending| match pending.request.command {
                 Command::ConfirmSlot { hold, .. }
                 | Command::CancelSlot { hold, .. }
-                | Command::EditSlot { hold, .. } => hold == claim,
+                | Command::EditSlot { hold, .. }
+                | Command::RenewSlot { hold, .. }
+                | Command::MoveSlot { hold, .. } => hold == claim,
                 _ => false,
             })
     }
@@ -419,7 +472,9 @@ impl Model {
     pub fn pending_on_stock(&self, claim: StockHoldId) -> Option<&Pending> {
         self.pending.iter().find(|pending| {
             matches!(pending.request.command,
-                Command::ConfirmStock { hold, .. } | Command::CancelStock { hold, .. } if hold == claim)
+                Command::ConfirmStock { hold, .. }
+                | Command::CancelStock { hold, .. }
+                | Command::RenewStock { hold, .. } if hold == claim)
         })
     }
 }

@@ -37,6 +37,7 @@ impl Model {
         let Subject::SlotHold(id, _) = event.subject else {
             return;
         };
+        self.carried.take_if(|carried| carried.claim.id == id);
         let Some(claim) = self
             .board
             .as_ref()

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{ClaimState, Period, Purpose, Refusal, Room, SlotHold, StockHold};
 
+use super::carry::{Carried, Grip};
 use super::keys::Action;
 use super::layout::Screen;
 use super::model::{Connection, Model, Panel};
@@ -23,21 +24,38 @@ pub fn rooms_only(model: &Model) -> Option<String> {
 
 /// Possible in the grid, where there is a room.
 pub fn stretch(model: &Model) -> Option<String> {
-    rooms_only(model).or_else(|| {
-        model
-            .room()
-            .is_none()
-            .then(|| "There is no room here yet.".into())
-    })
+    rooms_only(model)
+        .or_else(|| {
+            model
+                .room()
+                .is_none()
+                .then(|| "There is no room here yet.".into())
+        })
+        .or_else(|| match &model.carried {
+            Some(carried) if carried.grip == Grip::Whole => hands_full(model),
+            _ => None,
+        })
 }
 
-/// Possible in stock.
+/// Possible in stock, and where something was offered.
 pub fn count(model: &Model) -> Option<String> {
-    (model.panel != Panel::Stock).then(|| "A number counts units of stock; Tab goes there.".into())
+    match model.panel {
+        Panel::Stock => None,
+        _ if !model.offers().is_empty() => reach(model),
+        _ => Some("A number counts units of stock; Tab goes there.".into()),
+    }
 }
 
 /// Why nothing can be asked of the database now.
 pub fn command(model: &Model) -> Option<String> {
+    reach(model).or_else(|| {
+        (model.cursor.surprised && model.panel == Panel::Rooms).then(|| {
+            "What is under the cursor has changed at this moment. Look, then press again.".into()
+        })
+    })
+}
+
+fn reach(model: &Model) -> Option<String> {
     if model.screen() == Screen::TooSmall {
         return Some("The window is too small to see what would happen.".into());
     }
@@ -47,18 +65,32 @@ pub fn command(model: &Model) -> Option<String> {
             "The database is away since {since}, so nothing can be asked of it. Try again when it is back."
         ));
     }
-    if model.cursor.surprised && model.panel == Panel::Rooms {
-        return Some(
-            "What is under the cursor has changed at this moment. Look, then press again.".into(),
-        );
-    }
     None
 }
 
-/// Why the selection can't be held.
+/// Why something else has to wait: a claim is in the hand.
+fn hands_full(model: &Model) -> Option<String> {
+    let carried = model.carried.as_ref()?;
+    let [put, back] = [Action::Hold, Action::Back].map(|action| model.keymap.first(action));
+    Some(format!(
+        "You have the claim on {} in hand: {put} puts it down here, {back} lets go of it.",
+        carried.claim.room_name
+    ))
+}
+
+fn free_hands(model: &Model) -> Option<String> {
+    command(model).or_else(|| hands_full(model))
+}
+
+/// Why the selection can't be held; with a claim in the hand, why it can't be put down here.
 pub fn hold(model: &Model) -> Option<String> {
+    if model.carried.is_some() {
+        return command(model).or_else(|| put_down(model));
+    }
     command(model).or_else(|| match model.target() {
-        Target::Free(room, period) if model.panel == Panel::Rooms => room_free(model, room, period),
+        Target::Free(room, period) if model.panel == Panel::Rooms => {
+            room_free(model, room, period, None)
+        }
         Target::Claim(claim) if model.panel == Panel::Rooms && !claim.is_due(model.now()) => {
             own(model, claim)
                 .or_else(|| Some(Refusal::SlotTaken(taken(claim)).sentence(&model.calendar())))
@@ -79,7 +111,13 @@ pub fn hold(model: &Model) -> Option<String> {
     })
 }
 
-fn room_free(model: &Model, room: &Room, period: Period) -> Option<String> {
+/// Why a room can't be had for a period, as far as can be seen; a claim that moves there is not in its own way (R14).
+fn room_free(
+    model: &Model,
+    room: &Room,
+    period: Period,
+    moved: Option<&SlotHold>,
+) -> Option<String> {
     let board = model.board.as_ref()?;
     let now = model.now();
     if !model.is_day_known() {
@@ -91,14 +129,20 @@ fn room_free(model: &Model, room: &Room, period: Period) -> Option<String> {
     {
         return Some(waiting());
     }
-    let refusal = if room.retired_at.is_some() {
+    let stays = moved.is_some_and(|claim| claim.room == room.id);
+    let refusal = if room.retired_at.is_some() && !stays {
         Refusal::Retired {
             name: room.name.clone(),
         }
     } else if period.end() <= now {
         Refusal::InThePast { to: period.end() }
     } else {
-        Refusal::SlotTaken(taken(board.in_the_way(room.id, &period, now)?))
+        Refusal::SlotTaken(taken(board.in_the_way(
+            room.id,
+            &period,
+            now,
+            moved.map(|claim| claim.id),
+        )?))
     };
     Some(refusal.sentence(&model.calendar()))
 }
@@ -136,7 +180,7 @@ fn taken(claim: &SlotHold) -> Box<SlotTaken> {
 
 /// Why the claim can't be confirmed.
 pub fn confirm(model: &Model) -> Option<String> {
-    command(model).or_else(|| match acting(model) {
+    free_hands(model).or_else(|| match acting(model) {
         Target::Claim(claim) if model.pending_on(claim.id).is_some() => Some(waiting()),
         Target::StockClaim(claim) if model.pending_on_stock(claim.id).is_some() => Some(waiting()),
         Target::Claim(SlotHold {
@@ -158,6 +202,14 @@ pub fn confirm(model: &Model) -> Option<String> {
     })
 }
 
+/// Said of a hold that is due.
+fn run_out(model: &Model, state: ClaimState, deadline: Option<DateTime<Utc>>) -> Option<String> {
+    let due = state == ClaimState::Held && deadline.is_some_and(|deadline| deadline <= model.now());
+    due.then(|| {
+        "This hold has run out and is being given back. Hold it again if it is still wanted.".into()
+    })
+}
+
 fn not_confirmable(
     model: &Model,
     state: ClaimState,
@@ -166,13 +218,9 @@ fn not_confirmable(
 ) -> Option<String> {
     let calendar = model.calendar();
     match state {
-        ClaimState::Held => {
-            let due = deadline.is_some_and(|deadline| deadline <= model.now());
-            if due {
-                return Some("This hold has run out and is being given back. Hold it again if it is still wanted.".into());
-            }
+        ClaimState::Held => run_out(model, state, deadline).or_else(|| {
             group.map(|group_id| Refusal::PartOfGroup { group_id }.sentence(&calendar))
-        }
+        }),
         ClaimState::Confirmed => Some(Refusal::AlreadyConfirmed {}.sentence(&calendar)),
         ClaimState::Cancelled => Some(Refusal::AlreadyCancelled {}.sentence(&calendar)),
         ClaimState::Expired => {
@@ -181,9 +229,75 @@ fn not_confirmable(
     }
 }
 
+/// Why the hold can't be given more time.
+pub fn renew(model: &Model) -> Option<String> {
+    free_hands(model).or_else(|| match acting(model) {
+        Target::Claim(claim) if model.pending_on(claim.id).is_some() => Some(waiting()),
+        Target::StockClaim(claim) if model.pending_on_stock(claim.id).is_some() => Some(waiting()),
+        Target::Claim(SlotHold {
+            state: ClaimState::Confirmed,
+            ..
+        })
+        | Target::StockClaim(StockHold {
+            state: ClaimState::Confirmed,
+            ..
+        }) => Some("This is confirmed: it has no deadline, so there is nothing to renew.".into()),
+        Target::Claim(SlotHold {
+            state,
+            group,
+            expires_at,
+            ..
+        })
+        | Target::StockClaim(StockHold {
+            state,
+            group,
+            expires_at,
+            ..
+        }) => not_confirmable(model, *state, group.map(|group| group.0), *expires_at),
+        Target::Item(_) => Some("Choose one of the holds beneath the item, then renew it.".into()),
+        _ => Some("There is no hold under the cursor to renew.".into()),
+    })
+}
+
+/// Why the claim under the cursor can't be taken along, or the one in the hand not be put down here.
+pub fn carry(model: &Model) -> Option<String> {
+    if model.panel != Panel::Rooms {
+        return Some("Claims are moved in the grid of rooms; Tab goes there.".into());
+    }
+    if model.carried.is_some() {
+        return command(model).or_else(|| put_down(model));
+    }
+    command(model).or_else(|| match model.target() {
+        Target::Claim(claim) if model.pending_on(claim.id).is_some() => Some(waiting()),
+        Target::Claim(claim) => run_out(model, claim.state, claim.expires_at),
+        _ => Some("There is no claim under the cursor to move.".into()),
+    })
+}
+
+/// Why the claim in the hand can't be put down where the cursor is.
+pub fn put_down(model: &Model) -> Option<String> {
+    let Carried { claim, grip } = model.carried.as_ref()?;
+    let Some((room, period)) = model.destination() else {
+        return Some(match grip {
+            Grip::End => "A claim ends after it begins; go further to the right.".into(),
+            Grip::Whole => {
+                "Of these two rooms one is booked by the hour and one by the night, so the claim can't come here.".into()
+            }
+        });
+    };
+    if model.pending_on(claim.id).is_some() {
+        return Some(waiting());
+    }
+    if (room.id, period) == (claim.room, claim.period) {
+        return None;
+    }
+    run_out(model, claim.state, claim.expires_at)
+        .or_else(|| room_free(model, room, period, Some(claim)))
+}
+
 /// Why the claim can't be given back.
 pub fn cancel(model: &Model) -> Option<String> {
-    command(model).or_else(|| match acting(model) {
+    free_hands(model).or_else(|| match acting(model) {
         Target::Claim(claim) if model.pending_on(claim.id).is_some() => Some(waiting()),
         Target::Claim(_) => None,
         Target::StockClaim(claim) if model.pending_on_stock(claim.id).is_some() => Some(waiting()),
@@ -200,7 +314,7 @@ pub fn cancel(model: &Model) -> Option<String> {
 
 /// Why guest and note can't be written.
 pub fn edit(model: &Model) -> Option<String> {
-    command(model).or_else(|| match acting(model) {
+    free_hands(model).or_else(|| match acting(model) {
         Target::Claim(claim) if model.pending_on(claim.id).is_some() => Some(waiting()),
         Target::Claim(_) => None,
         Target::StockClaim(_) => {
@@ -212,8 +326,10 @@ pub fn edit(model: &Model) -> Option<String> {
 
 /// Why the selection can't be blocked.
 pub fn block(model: &Model) -> Option<String> {
-    command(model).or_else(|| match model.target() {
-        Target::Free(room, period) if model.panel == Panel::Rooms => room_free(model, room, period),
+    free_hands(model).or_else(|| match model.target() {
+        Target::Free(room, period) if model.panel == Panel::Rooms => {
+            room_free(model, room, period, None)
+        }
         Target::Claim(claim) if model.panel == Panel::Rooms => {
             let whose = match claim.purpose {
                 Purpose::Block => "is blocked already",

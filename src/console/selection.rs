@@ -117,8 +117,12 @@ impl Model {
         }
     }
 
-    /// The period that the cursor selects in a room: one cell, or all from the anchor on.
+    /// The period that the cursor selects in a room: one cell, or all from the anchor on, or where the claim in the hand
+    /// would come to.
     pub fn selected(&self, room: &Room) -> Period {
+        if let Some((_, period)) = self.destination().filter(|(there, _)| there.id == room.id) {
+            return period;
+        }
         let here = self.cell(room, self.cursor.at);
         let Some(anchor) = self.cursor.anchor else {
             return here;
@@ -197,6 +201,7 @@ impl Model {
 
     /// What is under the cursor is what the person sees from now on.
     pub fn look(&mut self) {
+        self.drop_loose_end();
         if let Some(room) = self.room() {
             let cell = self.cell(room, self.cursor.at);
             let at = if cell.contains(self.cursor.at) {
@@ -227,7 +232,7 @@ impl Model {
     /// Moves by one cell in time; over the end of a day to the next.
     pub fn step_time(&mut self, forwards: bool, stretch: bool) {
         if stretch && self.cursor.anchor.is_none() {
-            self.cursor.anchor = Some(self.cursor.at);
+            self.begin_stretch();
         } else if !stretch {
             self.cursor.anchor = None;
         }

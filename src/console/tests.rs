@@ -3,6 +3,7 @@
 mod dialogs;
 mod frames;
 mod movement;
+mod moves;
 mod news;
 mod stories;
 

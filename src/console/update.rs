@@ -170,6 +170,7 @@ fn click(model: &mut Model, column: u16, row: u16) -> Vec<Effect> {
         model.place_cursor(at);
     } else if layout.stock.contains(position) {
         model.panel = Panel::Stock;
+        model.carried = None;
         let rows = model.stock_rows();
         let first = super::view::stock::first_row(model, &rows, layout.stock);
         if let Some(cursor) = rows.get(first + usize::from(row - layout.stock.y)) {
@@ -194,7 +195,9 @@ fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
     if model.room().is_none() || model.is_in_cell(at) && model.cursor.anchor.is_none() {
         return Vec::new();
     }
-    model.cursor.anchor.get_or_insert(model.cursor.at);
+    if model.cursor.anchor.is_none() && model.carried.is_none() {
+        model.begin_stretch();
+    }
     model.place_cursor(at);
     vec![Effect::Draw]
 }

@@ -159,6 +159,38 @@ fn a_refusal_in_two_lines() {
 }
 
 #[test]
+fn a_conflict_with_what_is_free_instead() {
+    let desk = super::moves::refused();
+    assert_snapshot!(shown(&desk.model));
+}
+
+#[test]
+fn a_claim_in_hand_and_one_by_its_end() {
+    let mut desk = Desk::new();
+    desk.model.place_cursor(at("2026-12-03T14:00"));
+    desk.press(key!(m));
+    (0..7).for_each(|_| _ = desk.press(key!(down)));
+    let moved = shown(&desk.model);
+    desk.press(key!(esc));
+    (0..7).for_each(|_| _ = desk.press(key!(up)));
+    desk.press(key!(shift - right));
+    desk.press(key!(shift - right));
+    assert_snapshot!(format!("{moved}\n{}", shown(&desk.model)));
+}
+
+#[test]
+fn members_of_a_group_are_marked() {
+    let mut desk = Desk::new();
+    desk.picture(|picture| {
+        for claim in &mut picture.claims[..3] {
+            claim.group = Some(crate::domain::GroupId(3));
+        }
+        picture.stock_claims[0].group = Some(crate::domain::GroupId(3));
+    });
+    assert_snapshot!(shown(&desk.model));
+}
+
+#[test]
 fn while_the_database_is_away() {
     let mut desk = Desk::new();
     desk.lose();
@@ -354,8 +386,14 @@ fn every_state_can_be_drawn_at_every_size() {
         &[key!(e)],
         &[key!(x), key!(enter)],
         &[key!(enter)],
+        &[key!(m), key!(down), key!(left)],
+        &[key!(shift - right)],
+        &[],
     ] {
-        let mut desk = Desk::new();
+        let mut desk = match keys.is_empty() {
+            true => super::moves::refused(),
+            false => Desk::new(),
+        };
         keys.iter().for_each(|key| _ = desk.press(*key));
         for width in [1, 2, 39, 40, 41, 59, 60, 61, 80, 109, 110, 149, 150, 230] {
             for height in [1, 9, 10, 11, 15, 16, 17, 22, 24, 45] {

@@ -2,6 +2,7 @@
 
 use crate::domain::{ClaimState, Command, Purpose};
 
+use super::super::carry::{Carried, Grip};
 use super::super::dialog::{Dialog, Field, Subject};
 use super::super::effect::Effect;
 use super::super::keys::{self, Action};
@@ -33,10 +34,15 @@ pub(super) fn act(model: &mut Model, action: Action, press: Press) -> Vec<Effect
         Action::Up => step(model, -1),
         Action::Down => step(model, 1),
         Action::Stretch => stretch(model),
+        Action::Hold if model.carried.is_some() => effects.extend(put_down(model, press)),
         Action::Hold => effects.extend(hold(model, press, count)),
-        Action::Count => type_digit(model, press),
+        Action::Count if model.panel == Panel::Stock => type_digit(model, press),
+        Action::Count => effects.extend(choose(model, press)),
         Action::Confirm => effects.extend(confirm(model, press)),
         Action::Cancel => open_cancel(model, press),
+        Action::Renew => effects.extend(renew(model, press)),
+        Action::Move if model.carried.is_some() => effects.extend(put_down(model, press)),
+        Action::Move => model.pick_up(),
         Action::Edit => open_edit(model, press),
         Action::Block => open_block(model, press),
         Action::PreviousDay => model.show_date(model.calendar().previous_date(model.date())),
@@ -79,19 +85,22 @@ fn turn(model: &mut Model, forwards: bool) {
         (Panel::Stock, true) | (Panel::Rooms, false) => Panel::Feed,
         (Panel::Feed, true) | (Panel::Stock, false) => Panel::Rooms,
     };
+    model.carried = None;
 }
 
 fn stretch(model: &mut Model) {
     let stretching = !model.cursor.stretching;
+    model.let_go();
     model.cursor.stretching = stretching;
-    model.cursor.anchor = stretching.then_some(model.cursor.at);
+    if stretching {
+        model.begin_stretch();
+    }
     let at = model.cursor.at;
     model.place_cursor(at);
 }
 
 fn back(model: &mut Model) {
-    model.cursor.stretching = false;
-    model.cursor.anchor = None;
+    model.let_go();
     let at = model.cursor.at;
     model.place_cursor(at);
 }
@@ -104,11 +113,27 @@ fn now(model: &mut Model) {
     model.scroll_to_business();
 }
 
+fn digit(press: Press) -> Option<u32> {
+    match press.key.codes.first() {
+        crossterm::event::KeyCode::Char(sign) => sign.to_digit(10),
+        _ => None,
+    }
+}
+
+/// Takes what was offered in place of what was refused, and goes there.
+fn choose(model: &mut Model, press: Press) -> Option<Effect> {
+    let index = usize::try_from(digit(press)?).ok()?.checked_sub(1)?;
+    let offer = model.offers().get(index)?.clone();
+    model.notice = None;
+    model.panel = Panel::Rooms;
+    model.let_go();
+    model.cursor.room = Some(offer.choice.room_id);
+    model.place_cursor(offer.choice.period.start());
+    Some(ask(model, press, offer.command))
+}
+
 fn type_digit(model: &mut Model, press: Press) {
-    if let crossterm::event::KeyCode::Char(sign) = press.key.codes.first()
-        && let Some(digit) = sign.to_digit(10)
-        && let Ok(digit) = i32::try_from(digit)
-    {
+    if let Some(digit) = digit(press).and_then(|digit| i32::try_from(digit).ok()) {
         model.count = Some((model.count.unwrap_or(0) * 10 + digit).min(MOST));
     }
 }
@@ -139,6 +164,48 @@ fn hold_slot(room: crate::domain::RoomId, period: crate::domain::Period) -> Comm
         note: String::new(),
         party: None,
     }
+}
+
+/// Asks for the claim in the hand to be where the cursor is; where it was already, nothing is asked.
+fn put_down(model: &mut Model, press: Press) -> Option<Effect> {
+    let (room, period) = model
+        .destination()
+        .map(|(room, period)| (room.id, period))?;
+    let Carried { claim, grip } = model.carried.take()?;
+    if (room, period) == (claim.room, claim.period) {
+        model.let_go();
+        model.look();
+        model.say(Tone::Plain, "It stays where it was.");
+        return None;
+    }
+    let whole = grip == Grip::Whole;
+    let command = Command::MoveSlot {
+        hold: claim.id,
+        expect_version: Some(claim.version),
+        to_room: whole.then_some(room),
+        from: whole.then_some(period.start()),
+        to: Some(period.end()),
+    };
+    model.let_go();
+    model.look();
+    Some(ask(model, press, command))
+}
+
+fn renew(model: &mut Model, press: Press) -> Option<Effect> {
+    let command = match model.target() {
+        Target::Claim(claim) => Command::RenewSlot {
+            hold: claim.id,
+            expect_version: Some(claim.version),
+            ttl: None,
+        },
+        Target::StockClaim(claim) => Command::RenewStock {
+            hold: claim.id,
+            expect_version: Some(claim.version),
+            ttl: None,
+        },
+        _ => return None,
+    };
+    Some(ask(model, press, command))
 }
 
 fn confirm(model: &mut Model, press: Press) -> Option<Effect> {

@@ -1,6 +1,6 @@
 //! What an answer of the house does. Only here does a claim become won, and only here do refusals become sentences.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::domain::duration::spoken;
 use crate::domain::{
@@ -12,6 +12,7 @@ use super::super::effect::Effect;
 use super::super::keys::Action;
 use super::super::message::Fault;
 use super::super::model::{Model, Tone};
+use super::super::offer::offers;
 use super::super::selection::StockCursor;
 
 pub(super) fn answered(
@@ -92,7 +93,15 @@ fn complain(model: &mut Model, id: RequestId, tone: Tone, sentence: &str) {
 
 fn refused(model: &mut Model, request: &Request, refusal: &Refusal) {
     let sentence = refusal.sentence(&model.calendar());
+    let in_dialog = model.dialog.is_some();
     complain(model, request.id, Tone::Refused, &sentence);
+    if let (Refusal::SlotTaken(taken), false) = (refusal, in_dialog) {
+        let wanted = match &request.command {
+            Command::HoldSlot { period, .. } => Some(*period),
+            _ => taken.period,
+        };
+        model.offer(offers(&request.command, taken), wanted);
+    }
     // A claim that has changed: the dialog goes on with what it is now, because the person is told so (R22).
     if let (Refusal::Stale { version: now, .. }, Some(dialog)) = (refusal, model.dialog.as_mut()) {
         use super::super::dialog::Subject;
@@ -128,11 +137,9 @@ fn slot(model: &mut Model, request: &Request, claim: &SlotHold) -> String {
                 model.cursor.stretching = false;
                 model.look();
             }
-            let until = claim.expires_at.map_or(String::new(), |at| {
-                format!(" until {}", calendar.clock_time(at))
-            });
             format!(
-                "Held: {what}{until}. {}",
+                "Held: {what}{}. {}",
+                until(model, claim.expires_at),
                 next_keys(model, &[Action::Confirm, Action::Edit, Action::Cancel])
             )
         }
@@ -141,6 +148,11 @@ fn slot(model: &mut Model, request: &Request, claim: &SlotHold) -> String {
             model.cursor.stretching = false;
             model.look();
             format!("Blocked: {what}.")
+        }
+        Command::RenewSlot { .. } => format!("Renewed: {what}{}.", until(model, claim.expires_at)),
+        Command::MoveSlot { .. } => {
+            model.look();
+            format!("Moved: {what}{}.", guest(&claim.guest))
         }
         Command::ConfirmSlot { .. } => format!("Confirmed: {what}{}.", guest(&claim.guest)),
         Command::CancelSlot { .. } => format!("Given back: {what}{}.", guest(&claim.guest)),
@@ -171,9 +183,17 @@ fn stock(model: &mut Model, request: &Request, claim: &StockHold) -> String {
                 next_keys(model, &[Action::Confirm, Action::Cancel])
             )
         }
+        Command::RenewStock { .. } => {
+            format!("Renewed: {what}{}.", until(model, claim.expires_at))
+        }
         Command::ConfirmStock { .. } => format!("Sold: {what}{}.", guest(&claim.guest)),
         _ => format!("Given back: {what}{}.", guest(&claim.guest)),
     }
+}
+
+fn until(model: &Model, deadline: Option<DateTime<Utc>>) -> String {
+    let clock_time = |at| format!(" until {}", model.calendar().clock_time(at));
+    deadline.map_or(String::new(), clock_time)
 }
 
 fn guest(name: &str) -> String {

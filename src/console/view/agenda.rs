@@ -161,7 +161,11 @@ fn line(buffer: &mut Buffer, area: Rect, row: &Row, model: &Model, theme: &Theme
             });
             (
                 look.glyph,
-                format!("{}{left} {}", look.word, claim::whom(slot, guest)),
+                format!(
+                    "{}{left} {}",
+                    look.word,
+                    claim::whom_marked(slot, guest, theme)
+                ),
                 look.tile,
             )
         }

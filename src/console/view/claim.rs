@@ -127,6 +127,22 @@ pub fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str
     }
 }
 
+/// The same, marked where the claim is one of a group.
+pub fn whom_marked<'a>(
+    claim: &'a SlotHold,
+    guest: &'a str,
+    theme: &Theme,
+) -> std::borrow::Cow<'a, str> {
+    let whom = whom(claim, guest);
+    match claim.group {
+        Some(_) => format!("{} {whom}", theme.glyphs.group)
+            .trim_end()
+            .to_owned()
+            .into(),
+        None => whom,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

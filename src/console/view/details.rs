@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::domain::duration::{spoken, written};
-use crate::domain::{BookedBy, ClaimState, Item, Period, Room, SlotHold, StockHold};
+use crate::domain::{BookedBy, ClaimState, GroupId, Item, Period, Room, SlotHold, StockHold};
 
+use super::super::carry::Carried;
 use super::super::keys::Action;
 use super::super::model::{Model, Panel};
 use super::super::reasons;
@@ -19,6 +20,7 @@ use super::put;
 /// The panel's title.
 pub fn title(model: &Model) -> &'static str {
     match model.target() {
+        _ if model.carried.is_some() => "Move",
         Target::Claim(_) | Target::StockClaim(_) => "Claim",
         Target::Item(_) => "Item",
         Target::Free(..) | Target::Nothing => "Period",
@@ -33,6 +35,9 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
         y: area.y,
         theme,
     };
+    if let Some(carried) = &model.carried {
+        return self::carried(&mut page, carried, model);
+    }
     match model.target() {
         Target::Claim(claim) => slot(&mut page, claim, model),
         Target::StockClaim(claim) => stock(&mut page, claim, model),
@@ -108,6 +113,36 @@ impl Page<'_> {
     }
 }
 
+/// The claim in the hand: where it would come to, and what keeps it.
+fn carried(page: &mut Page, carried: &Carried, model: &Model) {
+    let (theme, claim) = (page.theme, &carried.claim);
+    if let Some((room, period)) = model.destination() {
+        page.line(&display(&room.name), theme.strong);
+        let nights = claim.nights.and(nights(model, &period));
+        page.period(model, &period, nights);
+    }
+    match reasons::put_down(model) {
+        Some(reason) => page.wrapped(&reason, 3, theme.warning),
+        None => {
+            let [put, back] = [Action::Hold, Action::Back].map(|action| model.keymap.first(action));
+            page.spans(&[
+                (&put, theme.key),
+                (" puts it down, ", theme.text),
+                (&back, theme.key),
+                (" lets go", theme.text),
+            ]);
+        }
+    }
+    if page.roomy() {
+        page.y += 1;
+    }
+    let guest = display(&claim.guest);
+    page.line(&claim::whom(claim, &guest), theme.strong);
+    let span = model.calendar().span(&claim.period);
+    let from = format!("now {}, {span}", display(&claim.room_name));
+    page.wrapped(&from, 3, theme.dim);
+}
+
 fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
     let (theme, calendar, now) = (page.theme, model.calendar(), model.now());
     let pending = model.pending_on(claim.id);
@@ -166,7 +201,7 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
     origin(
         page,
         model,
-        (claim.id.0, claim.version.0),
+        (claim.id.0, claim.group, claim.version.0),
         (&claim.desk.0, claim.created_at, claim.changed_at),
     );
 }
@@ -174,7 +209,7 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
 fn origin(
     page: &mut Page,
     model: &Model,
-    (number, version): (i64, i64),
+    (number, group, version): (i64, Option<GroupId>, i64),
     (desk, created, changed): (
         &str,
         chrono::DateTime<chrono::Utc>,
@@ -197,7 +232,8 @@ fn origin(
         &format!("made {} by desk {}", at(created), display(desk)),
         page.theme.dim,
     );
-    let mut words = format!("hold {number}, version {version}");
+    let group = group.map_or(String::new(), |group| format!(" of group {group}"));
+    let mut words = format!("hold {number}{group}, version {version}");
     if changed != created {
         words.push_str(&format!(", changed {}", at(changed)));
     }
@@ -205,14 +241,11 @@ fn origin(
 }
 
 fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
-    let (theme, calendar) = (page.theme, model.calendar());
+    let theme = page.theme;
     let name = display(&room.name);
     page.line(&name, theme.strong);
-    let nights = (room.booked_by == BookedBy::Night).then(|| {
-        let nights = calendar.date(period.end()) - calendar.date(period.start());
-        i32::try_from(nights.num_days()).unwrap_or(0)
-    });
-    page.period(model, period, nights);
+    let by_night = room.booked_by == BookedBy::Night;
+    page.period(model, period, nights(model, period).filter(|_| by_night));
     let departed = model.departed.as_ref();
     if let Some(gone) =
         departed.filter(|gone| gone.claim.room == room.id && gone.claim.period.overlaps(period))
@@ -258,6 +291,12 @@ fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
             theme.dim,
         );
     }
+}
+
+/// Counted in dates (R7).
+fn nights(model: &Model, period: &Period) -> Option<i32> {
+    let [from, to] = [period.start(), period.end()].map(|at| model.calendar().date(at));
+    i32::try_from((to - from).num_days()).ok()
 }
 
 fn item(page: &mut Page, item: &Item, model: &Model) {
@@ -314,7 +353,7 @@ fn stock(page: &mut Page, hold: &StockHold, model: &Model) {
     origin(
         page,
         model,
-        (hold.id.0, hold.version.0),
+        (hold.id.0, hold.group, hold.version.0),
         (&hold.desk.0, hold.created_at, hold.changed_at),
     );
 }

@@ -232,6 +232,12 @@ fn row(
             }
         }
     }
+    if let (Some(carried), Some((there, period))) = (&model.carried, model.destination())
+        && there.id == room.id
+        && let Some(columns) = axis.columns(&period)
+    {
+        tile::ghost(buffer, y, columns, carried, axis, theme);
+    }
     if model.cursor.room == Some(room.id) {
         selection(buffer, y, &model.selected(room), axis, model, theme);
     }
@@ -259,7 +265,8 @@ fn selection(
             buffer[(x, y)].set_style(theme.selected);
         }
     }
-    let free = model.cursor.on.is_none() || model.cursor.anchor.is_some();
+    let free =
+        model.cursor.on.is_none() || model.cursor.anchor.is_some() || model.carried.is_some();
     if free && to - from >= 2 {
         let style = if model.panel == Panel::Rooms {
             theme.selected

@@ -84,6 +84,10 @@ fn lines(model: &Model, theme: &Theme, cells: usize) -> Vec<(String, String, boo
         (glyphs.turnaround, "being made ready for the next"),
         (glyphs.now, "now, by the database's clock"),
         (glyphs.night, "booked by the night"),
+        (
+            glyphs.group,
+            "one of a group, which is confirmed and renewed as a whole",
+        ),
         (glyphs.ended, "cancelled or expired"),
     ] {
         lines.push((glyph.to_owned(), words.to_owned(), false));

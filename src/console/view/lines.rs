@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::super::keys;
 use super::super::model::{Connection, Model, Tone};
-use super::super::text::{width, wrap};
+use super::super::text::width;
 use super::super::theme::Theme;
 use super::{feed, put};
 
@@ -19,7 +19,7 @@ pub fn message(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme, wi
             Tone::Fault => (theme.glyphs.refused, theme.fault),
         };
         put(buffer, area.x + 1, area.y, glyph, 1, style);
-        let lines = wrap(&notice.text, usize::from(area.width).saturating_sub(3));
+        let lines = notice.lines(usize::from(area.width).saturating_sub(3));
         for (y, line) in (area.top()..area.bottom()).zip(lines) {
             put(buffer, area.x + 3, y, &line, area.width - 3, style);
         }

@@ -224,7 +224,12 @@ fn held(
     } else {
         guest
     };
-    let words = format!(" {} {state} {whom} ", hold.quantity);
+    let mark = if hold.group.is_some() {
+        theme.glyphs.group
+    } else {
+        ""
+    };
+    let words = format!(" {}{mark} {state} {whom} ", hold.quantity);
     let cells = line.width - 4;
     put(
         buffer,

@@ -5,8 +5,9 @@ use ratatui::style::Style;
 
 use crate::domain::SlotHold;
 
+use super::super::carry::{Carried, Grip};
 use super::super::model::Model;
-use super::super::text::{truncate, width};
+use super::super::text::{display, truncate, width};
 use super::super::theme::Theme;
 use super::axis::{Axis, Columns};
 use super::claim::{self, Look};
@@ -24,14 +25,20 @@ pub fn draw(
     let Some(columns) = axis.columns(&slot.period) else {
         return;
     };
-    let look = claim::slot(
+    let mut look = claim::slot(
         slot,
         model.pending_on(slot.id).is_some(),
         axis.now_at,
         theme,
     );
     let room = inside(columns);
-    let whom = claim::whom(slot, guest);
+    if let Some(carried) = &model.carried
+        && carried.claim.id == slot.id
+        && carried.grip == Grip::Whole
+    {
+        (look.tile, look.fill) = (theme.past, theme.past);
+    }
+    let whom = claim::whom_marked(slot, guest, theme);
     let words = match slot.seconds_left(axis.now_at) {
         Some(seconds) => {
             let left = claim::countdown(seconds, room, theme.glyphs.cut);
@@ -65,6 +72,32 @@ pub fn draw(
             fitting.map_or("", String::as_str),
             theme,
         );
+    }
+}
+
+/// Where a claim in the hand would come to: its own texture, and what would become of it.
+pub fn ghost(
+    buffer: &mut Buffer,
+    y: u16,
+    columns: Columns,
+    carried: &Carried,
+    axis: &Axis,
+    theme: &Theme,
+) {
+    let look = Look {
+        tile: theme.pending,
+        fill: theme.pending,
+        ..claim::slot(&carried.claim, false, axis.now_at, theme)
+    };
+    let verb = match carried.grip {
+        Grip::Whole => "move",
+        Grip::End => "stretch",
+    };
+    let guest = display(&carried.claim.guest);
+    let words = format!("{verb} {}", claim::whom(&carried.claim, &guest));
+    paint(buffer, y, columns, &look, words.trim_end(), theme);
+    if axis.lines > 1 {
+        paint(buffer, y + 1, columns, &look, "", theme);
     }
 }
 
