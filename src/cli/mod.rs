@@ -23,7 +23,7 @@ mod site;
 mod stock;
 mod sweep;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -234,11 +234,16 @@ pub async fn run(cli: Cli) -> ExitCode {
         Err(failure) => {
             match &failure {
                 Failure::Refused(refused) if json => print(&output::refusal_json(refused)),
-                _ => eprintln!("{}", failure.sentence()),
+                _ => complain(&failure.sentence()),
             }
             failure.exit_code()
         }
     }
+}
+
+/// Prints a line for the person; if the terminal is gone there is nobody to read it.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Prints a line; whoever closed the other end of a pipe has read enough.

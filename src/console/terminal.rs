@@ -1,6 +1,7 @@
 //! The terminal: taken, and always given back — at the end, on a panic, before the shell gets it.
 
 use std::io::{self, IsTerminal, Stdout, Write};
+use std::mem::ManuallyDrop;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,9 +9,10 @@ use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
 use crossterm::terminal::{
-    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use crossterm::{cursor, execute};
+use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -27,7 +29,9 @@ static HOOK: Once = Once::new();
 
 /// The terminal in our hands; dropping it gives it back.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Never dropped: in a window that was closed ratatui could not show the cursor then, would print so, and printing
+    /// to a terminal that is gone panics. [`give_back`] shows the cursor.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     mouse: bool,
 }
 
@@ -43,16 +47,17 @@ impl Screen {
         });
         take(mouse)?;
         Ok(Self {
-            terminal: Terminal::new(CrosstermBackend::new(io::stdout()))?,
+            terminal: ManuallyDrop::new(Terminal::new(CrosstermBackend::new(io::stdout()))?),
             mouse,
         })
     }
 
-    /// Paints the model.
+    /// Paints the model; a terminal that can, shows the frame when it is whole.
     pub fn draw(&mut self, model: &Model, theme: &Theme) -> io::Result<()> {
+        queue!(io::stdout(), BeginSynchronizedUpdate)?;
         self.terminal
             .draw(|frame| view::draw(frame, model, theme))?;
-        Ok(())
+        execute!(io::stdout(), EndSynchronizedUpdate)
     }
 
     /// Forgets what the terminal shows, so that the next frame is painted whole.

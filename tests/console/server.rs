@@ -1,9 +1,13 @@
 //! Keyrack's own server under consoles: killed beneath them, shared by them, stopped by the last of them.
 
 use std::fs::{self, File, Permissions};
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -144,4 +148,49 @@ fn turn_to_a_free_day_with_a_claim(desk: &Desk) {
     desk.hides("Go to a date");
     desk.shows("▓ confirmed");
     desk.shows("desk bo");
+}
+
+#[test]
+fn a_window_that_is_closed_ends_its_console_and_the_last_one_stops_the_server() {
+    let own = OwnServer::new();
+    let window = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&window).unwrap();
+    unlockpt(&window).unwrap();
+    let name = ptsname(&window, Vec::new()).unwrap();
+    let line = File::options()
+        .read(true)
+        .write(true)
+        .open(name.to_str().unwrap())
+        .unwrap();
+    tcsetwinsize(
+        &line,
+        Winsize {
+            ws_col: 100,
+            ws_row: 30,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        },
+    )
+    .unwrap();
+    // Its own session, with the window as its terminal, as a terminal program would start it.
+    let mut console = Command::new("setsid")
+        .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_keyrack")])
+        .env_remove("DATABASE_URL")
+        .env("KEYRACK_DATA_DIR", own.home())
+        .env("TERM", "xterm-256color")
+        .stdin(line.try_clone().unwrap())
+        .stdout(line.try_clone().unwrap())
+        .stderr(line)
+        .spawn()
+        .unwrap();
+    let mut window = File::from(window);
+    let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&shown).contains("Riverside House") {
+        let count = window.read(&mut buffer).unwrap();
+        shown.extend_from_slice(&buffer[..count]);
+    }
+
+    drop(window);
+    console.wait().unwrap();
+    assert!(!own.is_running());
 }
