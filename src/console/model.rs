@@ -447,8 +447,9 @@ impl Model {
             })
     }
 
-    /// A command on a claim of a room that is under way.
+    /// A command on a claim of a room, or on its group, that is under way.
     pub fn pending_on(&self, claim: SlotHoldId) -> Option<&Pending> {
+        let group = || self.board.as_ref()?.claim(claim)?.group;
         self.pending
             .iter()
             .find(|pending| match pending.request.command {
@@ -457,6 +458,8 @@ impl Model {
                 | Command::EditSlot { hold, .. }
                 | Command::RenewSlot { hold, .. }
                 | Command::MoveSlot { hold, .. } => hold == claim,
+                Command::ConfirmGroup { group: asked }
+                | Command::RenewGroup { group: asked, .. } => group() == Some(asked),
                 _ => false,
             })
     }
@@ -468,13 +471,18 @@ impl Model {
         )
     }
 
-    /// A command on a claim on stock that is under way.
+    /// A command on a claim on stock, or on its group, that is under way.
     pub fn pending_on_stock(&self, claim: StockHoldId) -> Option<&Pending> {
-        self.pending.iter().find(|pending| {
-            matches!(pending.request.command,
+        let group = || self.board.as_ref()?.stock_claim(claim)?.group;
+        self.pending
+            .iter()
+            .find(|pending| match pending.request.command {
                 Command::ConfirmStock { hold, .. }
                 | Command::CancelStock { hold, .. }
-                | Command::RenewStock { hold, .. } if hold == claim)
-        })
+                | Command::RenewStock { hold, .. } => hold == claim,
+                Command::ConfirmGroup { group: asked }
+                | Command::RenewGroup { group: asked, .. } => group() == Some(asked),
+                _ => false,
+            })
     }
 }

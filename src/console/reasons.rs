@@ -184,17 +184,11 @@ pub fn confirm(model: &Model) -> Option<String> {
         Target::Claim(claim) if model.pending_on(claim.id).is_some() => Some(waiting()),
         Target::StockClaim(claim) if model.pending_on_stock(claim.id).is_some() => Some(waiting()),
         Target::Claim(SlotHold {
-            state,
-            group,
-            expires_at,
-            ..
+            state, expires_at, ..
         })
         | Target::StockClaim(StockHold {
-            state,
-            group,
-            expires_at,
-            ..
-        }) => not_confirmable(model, *state, group.map(|group| group.0), *expires_at),
+            state, expires_at, ..
+        }) => not_confirmable(model, *state, *expires_at),
         Target::Item(_) => {
             Some("Choose one of the holds beneath the item, then confirm it.".into())
         }
@@ -213,14 +207,11 @@ fn run_out(model: &Model, state: ClaimState, deadline: Option<DateTime<Utc>>) ->
 fn not_confirmable(
     model: &Model,
     state: ClaimState,
-    group: Option<i64>,
     deadline: Option<DateTime<Utc>>,
 ) -> Option<String> {
     let calendar = model.calendar();
     match state {
-        ClaimState::Held => run_out(model, state, deadline).or_else(|| {
-            group.map(|group_id| Refusal::PartOfGroup { group_id }.sentence(&calendar))
-        }),
+        ClaimState::Held => run_out(model, state, deadline),
         ClaimState::Confirmed => Some(Refusal::AlreadyConfirmed {}.sentence(&calendar)),
         ClaimState::Cancelled => Some(Refusal::AlreadyCancelled {}.sentence(&calendar)),
         ClaimState::Expired => {
@@ -243,17 +234,11 @@ pub fn renew(model: &Model) -> Option<String> {
             ..
         }) => Some("This is confirmed: it has no deadline, so there is nothing to renew.".into()),
         Target::Claim(SlotHold {
-            state,
-            group,
-            expires_at,
-            ..
+            state, expires_at, ..
         })
         | Target::StockClaim(StockHold {
-            state,
-            group,
-            expires_at,
-            ..
-        }) => not_confirmable(model, *state, group.map(|group| group.0), *expires_at),
+            state, expires_at, ..
+        }) => not_confirmable(model, *state, *expires_at),
         Target::Item(_) => Some("Choose one of the holds beneath the item, then renew it.".into()),
         _ => Some("There is no hold under the cursor to renew.".into()),
     })

@@ -11,8 +11,8 @@ use super::super::selection::Target;
 use super::{Desk, commands};
 use crate::domain::refusal::{FreeChoice, SlotTaken};
 use crate::domain::{
-    ClaimState, Command, GroupId, Period, Purpose, Refusal, RoomId, SlotHold, SlotHoldId,
-    StockHoldId, Version,
+    ClaimState, Command, Done, Group, GroupId, Period, Purpose, Refusal, RoomId, SlotHold,
+    SlotHoldId, StockHoldId, Version,
 };
 
 /// With the cursor on a claim.
@@ -296,15 +296,42 @@ fn r13_a_hold_is_renewed_with_the_version_that_was_seen() {
 }
 
 #[test]
-fn r20_a_member_of_a_group_is_not_renewed_alone() {
+fn r20_a_member_of_a_group_is_confirmed_and_renewed_with_all_the_others() {
+    let group = GroupId(3);
     let mut desk = on(2);
     desk.picture(|picture| {
-        for claim in &mut picture.claims {
-            claim.group = Some(GroupId(3));
-        }
+        picture.claims[1].group = Some(group);
+        picture.claims[7].group = Some(group);
+        picture.stock_claims[0].group = Some(group);
     });
-    assert_eq!(desk.asks(key!('+')).len(), 0);
-    assert!(desk.notice().contains("group 3"), "{}", desk.notice());
+    let asked = desk.asks(key!('+'));
+    assert_eq!(asked, [Command::RenewGroup { group, ttl: None }]);
+    assert_eq!(desk.asks(key!(c)).len(), 0, "the first is on its way");
+    desk.refuse(super::request(1), Refusal::RenewalsUsedUp { limit: 3 });
+    let asked = desk.asks(key!(c));
+    assert_eq!(asked, [Command::ConfirmGroup { group }]);
+    // From stock it is the same group.
+    desk.press(key!(tab));
+    desk.press(key!(down));
+    assert_eq!(desk.asks(key!(c)).len(), 0, "that is on its way too");
+    let confirmed = |claim: SlotHold| SlotHold {
+        state: ClaimState::Confirmed,
+        version: Version(2),
+        ..claim
+    };
+    let whole = Group {
+        id: group,
+        state: ClaimState::Confirmed,
+        slots: vec![confirmed(known(&desk, 2)), confirmed(known(&desk, 8))],
+        stock: Vec::new(),
+    };
+    desk.tell(Message::Answered {
+        request: super::request(3),
+        result: Ok(Box::new(super::answer(Ok(Done::Group(whole)), None))),
+    });
+    assert_eq!(desk.notice(), "Confirmed: group 3, 2 claims.");
+    assert_eq!(known(&desk, 2).state, ClaimState::Confirmed);
+    assert_eq!(known(&desk, 8).state, ClaimState::Confirmed);
 }
 
 /// A console that was refused the cellar at ten, with three choices.

@@ -1,6 +1,6 @@
 //! What each action does, once the table has said that it is possible.
 
-use crate::domain::{ClaimState, Command, Purpose};
+use crate::domain::{ClaimState, Command, Purpose, SlotHold, StockHold};
 
 use super::super::carry::{Carried, Grip};
 use super::super::dialog::{Dialog, Field, Subject};
@@ -193,6 +193,16 @@ fn put_down(model: &mut Model, press: Press) -> Option<Effect> {
 
 fn renew(model: &mut Model, press: Press) -> Option<Effect> {
     let command = match model.target() {
+        // A group is renewed and confirmed as a whole (R20).
+        Target::Claim(SlotHold {
+            group: Some(group), ..
+        })
+        | Target::StockClaim(StockHold {
+            group: Some(group), ..
+        }) => Command::RenewGroup {
+            group: *group,
+            ttl: None,
+        },
         Target::Claim(claim) => Command::RenewSlot {
             hold: claim.id,
             expect_version: Some(claim.version),
@@ -210,6 +220,12 @@ fn renew(model: &mut Model, press: Press) -> Option<Effect> {
 
 fn confirm(model: &mut Model, press: Press) -> Option<Effect> {
     let command = match model.target() {
+        Target::Claim(SlotHold {
+            group: Some(group), ..
+        })
+        | Target::StockClaim(StockHold {
+            group: Some(group), ..
+        }) => Command::ConfirmGroup { group: *group },
         Target::Claim(claim) => Command::ConfirmSlot {
             hold: claim.id,
             expect_version: Some(claim.version),

@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::domain::duration::spoken;
 use crate::domain::{
-    Answer, Claim, ClaimState, Command, Done, Purpose, Refusal, Request, RequestId, SlotHold,
-    StockHold,
+    Answer, Claim, ClaimState, Command, Done, Group, Purpose, Refusal, Request, RequestId,
+    SlotHold, StockHold,
 };
 
 use super::super::effect::Effect;
@@ -63,6 +63,14 @@ fn settle(model: &mut Model, answer: &Answer) {
         Some(Claim::Slot(claim)) => model.settle_slot(claim.clone(), answer.now),
         Some(Claim::Stock(claim)) => model.settle_stock(claim.clone(), answer.now),
         None => {}
+    }
+    if let Ok(Done::Group(group)) = &answer.outcome {
+        for claim in &group.slots {
+            model.settle_slot(claim.clone(), answer.now);
+        }
+        for claim in &group.stock {
+            model.settle_stock(claim.clone(), answer.now);
+        }
     }
 }
 
@@ -122,7 +130,7 @@ fn succeed(model: &mut Model, request: &Request, done: &Done) {
             "{} has {} of {} available now.",
             item.name, item.available, item.total
         ),
-        Done::Group(group) => format!("Group {} is {} now.", group.id, group.state),
+        Done::Group(group) => self::group(model, request, group),
     };
     model.say(Tone::Good, &sentence);
 }
@@ -188,6 +196,22 @@ fn stock(model: &mut Model, request: &Request, claim: &StockHold) -> String {
         }
         Command::ConfirmStock { .. } => format!("Sold: {what}{}.", guest(&claim.guest)),
         _ => format!("Given back: {what}{}.", guest(&claim.guest)),
+    }
+}
+
+fn group(model: &Model, request: &Request, group: &Group) -> String {
+    let slots = group.slots.iter().map(|hold| hold.expires_at);
+    let deadline = slots.chain(group.stock.iter().map(|hold| hold.expires_at));
+    let what = match group.slots.len() + group.stock.len() {
+        1 => format!("group {}, 1 claim", group.id),
+        claims => format!("group {}, {claims} claims", group.id),
+    };
+    match request.command {
+        Command::RenewGroup { .. } => {
+            format!("Renewed: {what}{}.", until(model, deadline.flatten().max()))
+        }
+        Command::ConfirmGroup { .. } => format!("Confirmed: {what}."),
+        _ => format!("{what} is {} now.", group.state),
     }
 }
 
