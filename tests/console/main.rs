@@ -10,6 +10,7 @@ mod desk;
 mod guests;
 mod holds;
 mod manners;
+mod moves;
 mod others;
 mod picture;
 mod server;
