@@ -80,8 +80,15 @@ async fn it_goes_back_to_the_shell_and_comes_again() {
     let before = picture(&shell);
 
     shell.press(&["Ctrl-z"]);
-    shell.hides("● live");
-    shell.shows("shell>");
+    // Not before its second prompt does the shell listen: the first is there as soon as the console has left the screen.
+    shell.until("the second prompt", |frame| {
+        let prompts = frame.lines();
+        prompts
+            .iter()
+            .filter(|line| line.starts_with("shell>"))
+            .count()
+            == 2
+    });
     shell.is_given_back();
     // What the shell says meanwhile must not be lost or mixed up with the console.
     shell.type_text("echo at the $((1+1))nd prompt\r");
