@@ -86,12 +86,13 @@ BEGIN
 END
 $$;
 
--- Lock the rooms by id and then the items by id, and expire what is due in each.
-CREATE FUNCTION lock_rooms_and_items(p_site bigint, p_rooms bigint[], p_items bigint[], p_desk text) RETURNS void
+-- Lock the rooms by id and then the items by id, and expire what is due in each. Says how many claims.
+CREATE FUNCTION lock_rooms_and_items(p_site bigint, p_rooms bigint[], p_items bigint[], p_desk text) RETURNS integer
 LANGUAGE plpgsql
 AS $$
 DECLARE
     v_id bigint;
+    v_expired integer := 0;
 BEGIN
     FOR v_id IN SELECT DISTINCT wanted FROM unnest(p_rooms) AS wanted ORDER BY wanted LOOP
         PERFORM lock_room(p_site, v_id);
@@ -100,11 +101,12 @@ BEGIN
         PERFORM lock_item(p_site, v_id);
     END LOOP;
     FOR v_id IN SELECT DISTINCT wanted FROM unnest(p_rooms) AS wanted ORDER BY wanted LOOP
-        PERFORM expire_room(p_site, v_id, p_desk);
+        v_expired := v_expired + expire_room(p_site, v_id, p_desk);
     END LOOP;
     FOR v_id IN SELECT DISTINCT wanted FROM unnest(p_items) AS wanted ORDER BY wanted LOOP
-        PERFORM expire_item(p_site, v_id, p_desk);
+        v_expired := v_expired + expire_item(p_site, v_id, p_desk);
     END LOOP;
+    RETURN v_expired;
 END
 $$;
 
@@ -200,6 +202,8 @@ DECLARE
     v_expires_at timestamptz;
     v_line record;
     v_failed jsonb;
+    v_rooms bigint[];
+    v_items bigint[];
 BEGIN
     PERFORM require_read_committed();
     v_seen := begin_request(p_site, p_request, p_desk, 'hold_group', jsonb_build_object(
@@ -231,51 +235,54 @@ BEGIN
         RETURN finish_group(p_site, p_request, NULL, v_refused);
     END IF;
 
-    PERFORM lock_rooms_and_items(
-        p_site,
-        ARRAY(SELECT (line ->> 'room')::bigint FROM jsonb_array_elements(p_rooms) AS line),
-        ARRAY(SELECT (line ->> 'item')::bigint FROM jsonb_array_elements(p_stock) AS line),
-        p_desk
-    );
-    -- Everything or nothing: the first line that fails undoes those before it. What was due stays expired.
-    BEGIN
-        v_now := clock_timestamp();
-        v_expires_at := v_now + elapsed(coalesce(p_ttl, v_site.default_hold));
-        INSERT INTO claim_group (site_id, desk, request_id, created_at) VALUES (p_site, p_desk, p_request, v_now)
-        RETURNING group_id INTO v_group;
-        FOR v_line IN
-            SELECT (line ->> 'room')::bigint AS room, (line ->> 'from')::timestamptz AS from_at,
-                (line ->> 'to')::timestamptz AS to_at, place
-            FROM jsonb_array_elements(p_rooms) WITH ORDINALITY AS lines (line, place)
-            ORDER BY place
-        LOOP
-            v_refused := place_group_slot(v_site, v_group, v_line.room, v_line.from_at, v_line.to_at,
-                coalesce(p_guest, ''), coalesce(p_note, ''), p_party, v_expires_at, p_desk, p_request, v_now);
-            IF v_refused.refusal IS NOT NULL THEN
-                v_failed := jsonb_build_object('kind', 'room', 'number', v_line.place);
-                RAISE EXCEPTION USING ERRCODE = 'KR002', MESSAGE = 'a line of the group failed';
+    v_rooms := ARRAY(SELECT (line ->> 'room')::bigint FROM jsonb_array_elements(p_rooms) AS line);
+    v_items := ARRAY(SELECT (line ->> 'item')::bigint FROM jsonb_array_elements(p_stock) AS line);
+    PERFORM lock_rooms_and_items(p_site, v_rooms, v_items, p_desk);
+    LOOP
+        -- Everything or nothing: the first line that fails undoes those before it. What was due stays expired.
+        BEGIN
+            v_now := clock_timestamp();
+            v_expires_at := v_now + elapsed(coalesce(p_ttl, v_site.default_hold));
+            INSERT INTO claim_group (site_id, desk, request_id, created_at) VALUES (p_site, p_desk, p_request, v_now)
+            RETURNING group_id INTO v_group;
+            FOR v_line IN
+                SELECT (line ->> 'room')::bigint AS room, (line ->> 'from')::timestamptz AS from_at,
+                    (line ->> 'to')::timestamptz AS to_at, place
+                FROM jsonb_array_elements(p_rooms) WITH ORDINALITY AS lines (line, place)
+                ORDER BY place
+            LOOP
+                v_refused := place_group_slot(v_site, v_group, v_line.room, v_line.from_at, v_line.to_at,
+                    coalesce(p_guest, ''), coalesce(p_note, ''), p_party, v_expires_at, p_desk, p_request, v_now);
+                IF v_refused.refusal IS NOT NULL THEN
+                    v_failed := jsonb_build_object('kind', 'room', 'number', v_line.place);
+                    RAISE EXCEPTION USING ERRCODE = 'KR002', MESSAGE = 'a line of the group failed';
+                END IF;
+            END LOOP;
+            FOR v_line IN
+                -- Lines of the same item are one line (R20); the first of them is named if it fails.
+                SELECT (line ->> 'item')::bigint AS item, sum((line ->> 'quantity')::bigint)::bigint AS quantity,
+                    min((line ->> 'quantity')::bigint) AS smallest, min(place) AS place
+                FROM jsonb_array_elements(p_stock) WITH ORDINALITY AS lines (line, place)
+                GROUP BY 1
+                ORDER BY min(place)
+            LOOP
+                v_refused := place_group_stock(v_site, v_group, v_line.item,
+                    CASE WHEN v_line.smallest <= 0 THEN v_line.smallest ELSE v_line.quantity END,
+                    coalesce(p_guest, ''), coalesce(p_note, ''), v_expires_at, p_desk, p_request, v_now);
+                IF v_refused.refusal IS NOT NULL THEN
+                    v_failed := jsonb_build_object('kind', 'stock', 'number', v_line.place);
+                    RAISE EXCEPTION USING ERRCODE = 'KR002', MESSAGE = 'a line of the group failed';
+                END IF;
+            END LOOP;
+            EXIT;
+        EXCEPTION WHEN SQLSTATE 'KR002' THEN
+            -- What came due since it was last looked at does not make a claim fail (R11).
+            IF lock_rooms_and_items(p_site, v_rooms, v_items, p_desk) = 0 THEN
+                v_refused.details := v_refused.details || jsonb_build_object('line', v_failed);
+                RETURN finish_group(p_site, p_request, NULL, v_refused);
             END IF;
-        END LOOP;
-        FOR v_line IN
-            -- Lines of the same item are one line (R20); the first of them is named if it fails.
-            SELECT (line ->> 'item')::bigint AS item, sum((line ->> 'quantity')::bigint)::bigint AS quantity,
-                min((line ->> 'quantity')::bigint) AS smallest, min(place) AS place
-            FROM jsonb_array_elements(p_stock) WITH ORDINALITY AS lines (line, place)
-            GROUP BY 1
-            ORDER BY min(place)
-        LOOP
-            v_refused := place_group_stock(v_site, v_group, v_line.item,
-                CASE WHEN v_line.smallest <= 0 THEN v_line.smallest ELSE v_line.quantity END,
-                coalesce(p_guest, ''), coalesce(p_note, ''), v_expires_at, p_desk, p_request, v_now);
-            IF v_refused.refusal IS NOT NULL THEN
-                v_failed := jsonb_build_object('kind', 'stock', 'number', v_line.place);
-                RAISE EXCEPTION USING ERRCODE = 'KR002', MESSAGE = 'a line of the group failed';
-            END IF;
-        END LOOP;
-    EXCEPTION WHEN SQLSTATE 'KR002' THEN
-        v_refused.details := v_refused.details || jsonb_build_object('line', v_failed);
-        RETURN finish_group(p_site, p_request, NULL, v_refused);
-    END;
+        END;
+    END LOOP;
     RETURN finish_group(p_site, p_request, v_group, NULL);
 END
 $$;
