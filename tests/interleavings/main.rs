@@ -1,0 +1,109 @@
+//! Interleavings: two or three commands start together, and every order of their steps is tried (design section 4).
+//!
+//! The text that runs is the protocol's own. In the test's database each step has a gate before it, at which a session
+//! waits until the controller lets it take that one step; whether a session stands at its gate or waits for another
+//! session is seen through `pg_isolation_test_session_is_blocked`. The deadline of a hold passes when the schedule says so,
+//! because the stage has a clock of its own before the database's. After each schedule: `check` finds nothing, nothing was
+//! raised, what was answered is what is remembered, and answers and rows are those of some serial order of the same
+//! commands (and of the deadline), one that keeps the order of what did not overlap.
+//!
+//! `cargo test` plays some schedules of each case, the same each time. The whole space:
+//!
+//! ```sh
+//! KEYRACK_INTERLEAVINGS=all cargo test --release --test interleavings -- --nocapture
+//! ```
+//!
+//! `KEYRACK_INTERLEAVINGS_CASE=` part of a case's name plays only such cases.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod explorer;
+mod planted;
+mod space;
+mod stage;
+
+use std::cell::Cell;
+use std::env;
+use std::time::Instant;
+
+use explorer::{Case, Failure, Lot};
+use futures_util::future::join_all;
+use stage::Stage;
+
+/// How many schedules of each case `cargo test` plays.
+const SAMPLE: usize = 4;
+
+#[tokio::test]
+async fn pairs_on_the_same_room() {
+    all_is_well(space::rooms()).await;
+}
+
+#[tokio::test]
+async fn pairs_on_the_same_item() {
+    all_is_well(space::stock()).await;
+}
+
+#[tokio::test]
+async fn pairs_on_the_same_group() {
+    all_is_well(space::groups()).await;
+}
+
+#[tokio::test]
+async fn triples() {
+    all_is_well(space::triples()).await;
+}
+
+async fn all_is_well(mut cases: Vec<Case>) {
+    let all = env::var_os("KEYRACK_INTERLEAVINGS").is_some_and(|value| value == "all");
+    if let Ok(part) = env::var("KEYRACK_INTERLEAVINGS_CASE") {
+        cases.retain(|case| case.to_string().contains(&part));
+    }
+    let started = Instant::now();
+    let next = Cell::new(0);
+    let worker = async || {
+        let mut stage = Stage::new().await;
+        let (mut count, mut failures) = (0, Vec::new());
+        while let Some(case) = cases.get(next.replace(next.get() + 1)) {
+            let sample = (!all).then(|| (SAMPLE, Lot(next.get() as u64)));
+            match try_case(&mut stage, case, sample).await {
+                Ok(schedules) => {
+                    count += schedules;
+                    println!("{schedules:6} {case}");
+                }
+                Err(failure) => failures.push(failure.to_string()),
+            }
+        }
+        (count, failures)
+    };
+    // Most of the time a worker waits for the database.
+    let workers = (0..if all { 2 } else { 1 }).map(|_| worker());
+    let (mut count, mut failures) = (0, Vec::new());
+    for (played, failed) in join_all(workers).await {
+        count += played;
+        failures.extend(failed);
+    }
+    println!(
+        "{count} schedules of {} cases in {:.0} s",
+        cases.len(),
+        started.elapsed().as_secs_f64()
+    );
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases went wrong:\n\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n\n")
+    );
+}
+
+/// How many schedules of a case were played, or what went wrong.
+async fn try_case(
+    stage: &mut Stage,
+    case: &Case,
+    sample: Option<(usize, Lot)>,
+) -> Result<usize, Failure> {
+    let serial = explorer::serial_results(stage, case).await?;
+    explorer::explore(stage, case, &serial, sample).await
+}

@@ -1,0 +1,218 @@
+-- What a test's database has besides the schema: gates before the protocol's steps, a clock that the test moves on,
+-- houses to play in, and a picture of a house in which nothing depends on chance. The text of the protocol stays as it is.
+
+CREATE SCHEMA stage;
+
+-- The clock: the database's own, and so many hours. A sequence, because its value is seen by every transaction at once.
+CREATE SEQUENCE stage.jumped MINVALUE 0 START 0;
+
+CREATE FUNCTION stage.clock_timestamp() RETURNS timestamptz
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    RETURN pg_catalog.clock_timestamp() + (SELECT last_value FROM stage.jumped) * interval '1 hour';
+END
+$$;
+
+-- The time at which the transaction began, on the same clock. stage.began is set with BEGIN.
+CREATE FUNCTION stage.now() RETURNS timestamptz
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    RETURN pg_catalog.now()
+        + coalesce(nullif(current_setting('stage.began', true), '')::integer, 0) * interval '1 hour';
+END
+$$;
+
+CREATE FUNCTION stage.transaction_timestamp() RETURNS timestamptz
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    RETURN stage.now();
+END
+$$;
+
+-- Views were bound to the other clock when they were made.
+DO $$
+DECLARE
+    v_view record;
+BEGIN
+    FOR v_view IN
+        SELECT viewname, definition FROM pg_views
+        WHERE schemaname = 'public' AND definition LIKE '%clock_timestamp()%'
+    LOOP
+        EXECUTE format('CREATE OR REPLACE VIEW public.%I AS %s', v_view.viewname,
+            replace(v_view.definition, 'clock_timestamp()', 'stage.clock_timestamp()'));
+    END LOOP;
+END
+$$;
+
+-- Gates: a session with a number stops at each until the controller lets go of the advisory lock (session, gate). Gates
+-- are counted by a sequence, so that a rolled-back subtransaction does not count back.
+CREATE SEQUENCE stage.gate_1;
+CREATE SEQUENCE stage.gate_2;
+CREATE SEQUENCE stage.gate_3;
+
+CREATE FUNCTION stage.gate(p_step text) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_session integer := nullif(current_setting('stage.session', true), '')::integer;
+    v_gate integer;
+BEGIN
+    IF v_session IS NOT NULL THEN
+        v_gate := nextval('stage.gate_' || v_session);
+        PERFORM set_config('application_name', p_step, false);
+        PERFORM pg_advisory_lock(v_session, v_gate);
+        PERFORM pg_advisory_unlock(v_session, v_gate);
+    END IF;
+END
+$$;
+
+-- Puts a gate before each step: the step is renamed, and its name goes to a function that passes the gate first.
+CREATE FUNCTION stage.put_gates(p_steps text[]) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_step record;
+    v_count integer := 0;
+BEGIN
+    FOR v_step IN
+        SELECT
+            proname AS name,
+            pg_get_function_identity_arguments(oid) AS identity,
+            pg_get_function_arguments(oid) AS arguments,
+            pg_get_function_result(oid) AS result,
+            (SELECT string_agg('$' || n, ', ' ORDER BY n) FROM generate_series(1, pronargs) AS n) AS passed
+        FROM pg_proc
+        WHERE pronamespace = 'public'::regnamespace AND proname = ANY (p_steps)
+    LOOP
+        EXECUTE format('ALTER FUNCTION public.%I(%s) RENAME TO %I',
+            v_step.name, v_step.identity, v_step.name || '_ungated');
+        EXECUTE format(
+            'CREATE FUNCTION public.%1$I(%2$s) RETURNS %3$s LANGUAGE plpgsql AS $step$'
+            'BEGIN PERFORM stage.gate(%1$L); %4$s public.%5$I(%6$s); END $step$',
+            v_step.name, v_step.arguments, v_step.result,
+            CASE v_step.result WHEN 'void' THEN 'PERFORM' ELSE 'RETURN' END,
+            v_step.name || '_ungated', v_step.passed);
+        v_count := v_count + 1;
+    END LOOP;
+    IF v_count <> cardinality(p_steps) THEN
+        RAISE EXCEPTION 'There are % of these steps: %', v_count, p_steps;
+    END IF;
+END
+$$;
+
+-- So many hours after ten o'clock a week from the day on which the database was made.
+DO $$
+BEGIN
+    EXECUTE format('CREATE FUNCTION stage.at(p_hours integer) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS '
+        '$at$ SELECT timestamptz %L + p_hours * interval ''1 hour'' $at$',
+        date_trunc('day', pg_catalog.now(), 'UTC') + interval '178 hours');
+END
+$$;
+
+-- A new house: rooms A and B, three tickets. Whatever is held is held for an hour. In it, by setting:
+--   free        nothing but another booking in room B
+--   held        a hold in room A, and one on two tickets
+--   confirmed   the same, confirmed
+--   group       a group of room A and two tickets, held
+--   booked      the same group, confirmed
+-- Settings that say "late" as well: the hour has passed.
+CREATE FUNCTION stage.fresh_house(p_setting text) RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_site bigint;
+    v_a bigint;
+    v_b bigint;
+    v_item bigint;
+    v_other bigint;
+    v_claim bigint;
+    v_stock bigint;
+    v_group bigint;
+BEGIN
+    PERFORM setval('stage.jumped', 0);
+    v_site := add_site(gen_random_uuid(), 'stage', gen_random_uuid()::text, 'UTC');
+    SELECT room_id INTO v_a FROM add_room(v_site, gen_random_uuid(), 'stage', 'A');
+    SELECT room_id INTO v_b FROM add_room(v_site, gen_random_uuid(), 'stage', 'B');
+    SELECT item_id INTO v_item FROM add_item(v_site, gen_random_uuid(), 'stage', 'Ticket', 3);
+    SELECT hold_id INTO v_other
+    FROM hold_slot(v_site, gen_random_uuid(), 'stage', v_b, stage.at(0), stage.at(2), '1 hour', 'Okafor', 'other');
+    PERFORM confirm_slot(v_site, gen_random_uuid(), 'stage', v_other);
+    IF p_setting IN ('held', 'confirmed') THEN
+        SELECT hold_id INTO v_claim
+        FROM hold_slot(v_site, gen_random_uuid(), 'stage', v_a, stage.at(0), stage.at(2), '1 hour', 'Guest', 'claim');
+        SELECT hold_id INTO v_stock
+        FROM hold_stock(v_site, gen_random_uuid(), 'stage', v_item, 2, '1 hour', 'Guest', 'claim');
+    END IF;
+    IF p_setting = 'confirmed' THEN
+        PERFORM confirm_slot(v_site, gen_random_uuid(), 'stage', v_claim);
+        PERFORM confirm_stock(v_site, gen_random_uuid(), 'stage', v_stock);
+    END IF;
+    IF p_setting IN ('group', 'booked') THEN
+        SELECT group_id, (slots -> 0 ->> 'hold_id')::bigint, (stock -> 0 ->> 'hold_id')::bigint
+        INTO v_group, v_claim, v_stock
+        FROM hold_group(v_site, gen_random_uuid(), 'stage',
+            jsonb_build_array(jsonb_build_object('room', v_a, 'from', stage.at(0), 'to', stage.at(2))),
+            jsonb_build_array(jsonb_build_object('item', v_item, 'quantity', 2)), '1 hour', 'Guest', 'claim');
+    END IF;
+    IF p_setting = 'booked' THEN
+        PERFORM confirm_group(v_site, gen_random_uuid(), 'stage', v_group);
+    END IF;
+    RETURN jsonb_build_object(
+        'site', v_site, 'a', v_a, 'b', v_b, 'item', v_item, 'other', v_other, 'claim', coalesce(v_claim, 0),
+        'stock', coalesce(v_stock, 0), 'group', coalesce(v_group, 0)
+    );
+END
+$$;
+
+-- Everything that a house has come to, with numbers and times put in words that are the same in another house: claims
+-- by who made them, deadlines in hours from the beginning, each with its events.
+CREATE FUNCTION stage.picture(p_site bigint, p_requests uuid[]) RETURNS jsonb
+LANGUAGE sql
+AS $$
+    WITH claim AS (
+        SELECT
+            format('%s %s-%s', r.name, extract(epoch FROM lower(s.period) - stage.at(0))::integer / 3600,
+                extract(epoch FROM upper(s.period) - stage.at(0))::integer / 3600) AS what,
+            s.hold_id AS slot, NULL::bigint AS stock, s.state, s.version, s.purpose, s.guest, s.note, s.renewals,
+            s.expires_at, s.request_id, s.group_id
+        FROM slot_hold AS s
+        JOIN room AS r ON r.site_id = s.site_id AND r.room_id = s.room_id
+        WHERE s.site_id = p_site
+        UNION ALL
+        SELECT quantity || ' tickets', NULL, hold_id, state, version, '', guest, note, renewals, expires_at, request_id,
+            group_id
+        FROM stock_hold
+        WHERE site_id = p_site
+    ), told AS (
+        SELECT jsonb_build_object(
+            'what', what, 'state', state, 'version', version, 'purpose', purpose, 'guest', guest, 'note', note,
+            'renewals', renewals, 'made by', array_position(p_requests, request_id), 'grouped', group_id IS NOT NULL,
+            'deadline', round(extract(epoch FROM expires_at - (SELECT created_at FROM site WHERE site_id = p_site)) / 3600),
+            'events', (
+                SELECT jsonb_agg(concat_ws(' ', e.what, e.from_state, e.to_state, array_position(p_requests, e.request_id))
+                    ORDER BY e.event_id)
+                FROM hold_event AS e
+                WHERE e.site_id = p_site AND (e.slot_hold_id = claim.slot OR e.stock_hold_id = claim.stock)
+            )
+        ) AS line
+        FROM claim
+    )
+    SELECT jsonb_build_object(
+        'claims', (SELECT jsonb_agg(line ORDER BY line::text) FROM told),
+        'tickets', (
+            SELECT jsonb_build_array(available, held, sold) FROM inventory WHERE site_id = p_site
+        )
+    )
+$$;
+
+-- What was remembered of each request (R21).
+CREATE FUNCTION stage.remembered(p_site bigint, p_requests uuid[]) RETURNS jsonb
+LANGUAGE sql
+AS $$
+    SELECT jsonb_agg(CASE WHEN r.request_id IS NULL THEN '"forgotten"'::jsonb ELSE to_jsonb(r.refusal) END ORDER BY place)
+    FROM unnest(p_requests) WITH ORDINALITY AS asked (request_id, place)
+    LEFT JOIN request AS r ON r.site_id = p_site AND r.request_id = asked.request_id
+$$;
