@@ -12,6 +12,7 @@ mod checker;
 mod desks;
 mod item;
 mod mistakes;
+mod planted;
 mod room;
 mod story;
 
@@ -58,7 +59,7 @@ async fn every_history_is_linearizable() {
     let database = Database::migrated().await;
     let (mut calls, mut unknown, mut cut, mut steps) = (0, 0, 0, 0);
     for round in 0.. {
-        let outcome = play(&database, round, rng.fork()).await;
+        let outcome = play(&database, round, ROUND, rng.fork()).await;
         let told = outcome.unwrap_or_else(|why| panic!("KEYRACK_SEED={seed} round {round}: {why}"));
         calls += told.calls;
         unknown += told.unknown;
@@ -82,7 +83,12 @@ struct Told {
     steps: usize,
 }
 
-async fn play(database: &Database, round: usize, mut rng: fastrand::Rng) -> Result<Told, String> {
+async fn play(
+    database: &Database,
+    round: usize,
+    how_long: Duration,
+    mut rng: fastrand::Rng,
+) -> Result<Told, String> {
     let store = Store::connect(database.options().application_name("referee"))
         .await
         .unwrap();
@@ -109,7 +115,7 @@ async fn play(database: &Database, round: usize, mut rng: fastrand::Rng) -> Resu
         .collect();
     let playground = Arc::new(Playground::new(house.clone(), rooms, items));
 
-    let until = Instant::now() + ROUND;
+    let until = Instant::now() + how_long;
     let vandal = tokio::spawn(vandal(database.options(), rng.fork(), until));
     let careless = (0..rng.usize(2..4)).map(|_| {
         tokio::spawn(careless(

@@ -3,7 +3,7 @@
 //! Every change left an event with its request and its moment (R25); in the order of these moments the requests are
 //! played again, which says what each must have answered, down to the deadline. Refusals have bounds in time only.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use keyrack::domain::{
@@ -113,6 +113,9 @@ pub async fn tell(
             (Some(true), None) => return Err(format!("acknowledged, and no event: {record:?}")),
             (Some(false), Some(events)) => {
                 return Err(format!("refused, and yet {events:?}: {record:?}"));
+            }
+            (_, Some(events)) if more_than_once(&record.request.command, events) => {
+                return Err(format!("done twice, as {events:?}: {record:?}"));
             }
             (_, Some(events)) => done.push((record, events)),
             (Some(false), None) => teller.refused(record),
@@ -638,6 +641,23 @@ impl Teller {
             history.push(last(end, window, vec![rows]));
         }
     }
+}
+
+/// Whether a command left more events than it may: one a claim, and one claim or item where it is not about several.
+fn more_than_once(command: &Command, events: &[Event]) -> bool {
+    let several = matches!(
+        command,
+        Command::SwapSlots { .. }
+            | Command::HoldGroup { .. }
+            | Command::ConfirmGroup { .. }
+            | Command::RenewGroup { .. }
+            | Command::CancelGroup { .. }
+    );
+    let claims: HashSet<_> = events
+        .iter()
+        .map(|event| (event.slot_hold_id, event.stock_hold_id))
+        .collect();
+    claims.len() < events.len() || !several && events.len() > 1
 }
 
 fn last<Call>(end: u64, (earliest, latest): (i64, i64), call: Call) -> Seen<Call> {
