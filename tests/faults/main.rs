@@ -10,10 +10,12 @@
 mod support;
 
 mod broken;
+mod change_log;
 mod disk;
 mod killed;
 mod place;
 mod proxy;
+mod stray;
 mod victim;
 
 use std::env;
