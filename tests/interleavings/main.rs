@@ -7,13 +7,14 @@
 //! raised, what was answered is what is remembered, and answers and rows are those of some serial order of the same
 //! commands (and of the deadline), one that keeps the order of what did not overlap.
 //!
-//! `cargo test` plays some schedules of each case, the same each time. The whole space:
+//! `cargo test` plays some schedules of each case, the same each time. The whole space, which takes hours:
 //!
 //! ```sh
-//! KEYRACK_INTERLEAVINGS=all cargo test --release --test interleavings -- --nocapture
+//! KEYRACK_INTERLEAVINGS=all cargo test --test interleavings -- --nocapture
 //! ```
 //!
-//! `KEYRACK_INTERLEAVINGS_CASE=` part of a case's name plays only such cases.
+//! A number in place of `all` plays so many of each case. `KEYRACK_INTERLEAVINGS_CASE=` part of a case's name plays only
+//! such cases.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]
@@ -34,6 +35,15 @@ use stage::Stage;
 
 /// How many schedules of each case `cargo test` plays.
 const SAMPLE: usize = 4;
+
+/// How many schedules of each case to play; none means all.
+fn sample() -> Option<usize> {
+    match env::var("KEYRACK_INTERLEAVINGS") {
+        Ok(all) if all == "all" => None,
+        Ok(number) => Some(number.parse().unwrap()),
+        Err(_) => Some(SAMPLE),
+    }
+}
 
 #[tokio::test]
 async fn pairs_on_the_same_room() {
@@ -56,7 +66,7 @@ async fn triples() {
 }
 
 async fn all_is_well(mut cases: Vec<Case>) {
-    let all = env::var_os("KEYRACK_INTERLEAVINGS").is_some_and(|value| value == "all");
+    let sample = sample();
     if let Ok(part) = env::var("KEYRACK_INTERLEAVINGS_CASE") {
         cases.retain(|case| case.to_string().contains(&part));
     }
@@ -66,7 +76,7 @@ async fn all_is_well(mut cases: Vec<Case>) {
         let mut stage = Stage::new().await;
         let (mut count, mut failures) = (0, Vec::new());
         while let Some(case) = cases.get(next.replace(next.get() + 1)) {
-            let sample = (!all).then(|| (SAMPLE, Lot(next.get() as u64)));
+            let sample = sample.map(|size| (size, Lot(next.get() as u64)));
             match try_case(&mut stage, case, sample).await {
                 Ok(schedules) => {
                     count += schedules;
@@ -78,7 +88,7 @@ async fn all_is_well(mut cases: Vec<Case>) {
         (count, failures)
     };
     // Most of the time a worker waits for the database.
-    let workers = (0..if all { 2 } else { 1 }).map(|_| worker());
+    let workers = (0..if sample == Some(SAMPLE) { 1 } else { 2 }).map(|_| worker());
     let (mut count, mut failures) = (0, Vec::new());
     for (played, failed) in join_all(workers).await {
         count += played;
