@@ -234,8 +234,11 @@ CREATE TABLE hold_event (
     CONSTRAINT hold_event_stock_fkey FOREIGN KEY (site_id, stock_hold_id) REFERENCES stock_hold (site_id, hold_id),
     CONSTRAINT hold_event_room_fkey FOREIGN KEY (site_id, room_id) REFERENCES room (site_id, room_id),
     CONSTRAINT hold_event_item_fkey FOREIGN KEY (site_id, item_id) REFERENCES inventory (site_id, item_id),
-    -- None: the event is about the site itself.
-    CONSTRAINT hold_event_one_subject CHECK (num_nonnulls(slot_hold_id, stock_hold_id, room_id, item_id) <= 1),
+    -- One subject, and for a claim on a room also the room where it was then. None: the event is about the site.
+    CONSTRAINT hold_event_one_subject CHECK (
+        num_nonnulls(slot_hold_id, stock_hold_id, item_id) <= 1
+        AND (room_id IS NULL OR num_nonnulls(stock_hold_id, item_id) = 0)
+    ),
     CONSTRAINT hold_event_reason_length CHECK (char_length(reason) <= 500)
 );
 

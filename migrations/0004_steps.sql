@@ -157,8 +157,8 @@ BEGIN
         WHERE site_id = p_site AND room_id = p_room AND state = 'held' AND expires_at <= v_now
         RETURNING hold_id
     )
-    INSERT INTO hold_event (site_id, at, what, slot_hold_id, from_state, to_state, desk)
-    SELECT p_site, v_now, 'expired', hold_id, 'held', 'expired', p_desk FROM due;
+    INSERT INTO hold_event (site_id, at, what, slot_hold_id, room_id, from_state, to_state, desk)
+    SELECT p_site, v_now, 'expired', hold_id, p_room, 'held', 'expired', p_desk FROM due;
     GET DIAGNOSTICS v_expired = ROW_COUNT;
     IF v_expired > 0 THEN
         PERFORM log_change(p_site);
@@ -167,9 +167,10 @@ BEGIN
 END
 $$;
 
--- Lock the room of a claim, wherever it is by then: read its room, lock that, read again; if the claim has moved
--- meanwhile, let go (the block's rollback does that) and start again. Says locked, missing or busy.
-CREATE FUNCTION lock_room_of_hold(p_site bigint, p_hold bigint) RETURNS text
+-- Lock the room of a claim, wherever it is by then, and for a move also the one where it is to go, in id order: read
+-- its room, lock, read again; if the claim has moved meanwhile, let go (the block's rollback does that) and start
+-- again. Says locked, missing or busy.
+CREATE FUNCTION lock_room_of_hold(p_site bigint, p_hold bigint, p_to_room bigint DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -182,7 +183,10 @@ BEGIN
             RETURN 'missing';
         END IF;
         BEGIN
-            PERFORM lock_room(p_site, v_before);
+            PERFORM lock_room(p_site, least(v_before, p_to_room));
+            IF p_to_room <> v_before THEN
+                PERFORM lock_room(p_site, greatest(v_before, p_to_room));
+            END IF;
             SELECT room_id INTO v_after FROM slot_hold WHERE site_id = p_site AND hold_id = p_hold;
             IF v_after = v_before THEN
                 RETURN 'locked';
@@ -308,8 +312,12 @@ CREATE FUNCTION record_slot(
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    INSERT INTO hold_event (site_id, at, what, slot_hold_id, from_state, to_state, desk, reason, request_id, details)
-    VALUES (p_site, p_at, p_what, p_hold, p_from, p_to, p_desk, coalesce(p_reason, ''), p_request, p_details);
+    INSERT INTO hold_event (
+        site_id, at, what, slot_hold_id, room_id, from_state, to_state, desk, reason, request_id, details
+    )
+    SELECT p_site, p_at, p_what, p_hold, room_id, p_from, p_to, p_desk, coalesce(p_reason, ''), p_request, p_details
+    FROM slot_hold
+    WHERE site_id = p_site AND hold_id = p_hold;
     PERFORM log_change(p_site);
 END
 $$;

@@ -244,7 +244,7 @@ BEGIN
         ));
     ELSIF p_hold.state = 'cancelled' THEN
         RETURN refuse('already_cancelled', '{}'::jsonb);
-    ELSIF p_hold.state = 'confirmed' AND p_command = 'confirm_slot' THEN
+    ELSIF p_hold.state = 'confirmed' AND p_command IN ('confirm_slot', 'renew_slot') THEN
         RETURN refuse('already_confirmed', '{}'::jsonb);
     ELSIF p_expect_version <> p_hold.version THEN
         RETURN refuse('stale', jsonb_build_object(
@@ -255,10 +255,10 @@ BEGIN
 END
 $$;
 
--- A change to one existing claim on a room: what confirm_slot, cancel_slot and edit_slot share.
+-- A change to one existing claim on a room: what confirm_slot, cancel_slot, edit_slot and renew_slot share.
 CREATE FUNCTION change_slot(
     p_site bigint, p_command text, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint, p_reason text,
-    p_guest text, p_note text, p_party integer
+    p_guest text, p_note text, p_party integer, p_ttl interval DEFAULT NULL
 ) RETURNS slot_answer
 LANGUAGE plpgsql
 AS $$
@@ -271,12 +271,14 @@ DECLARE
     v_found text;
     v_now timestamptz;
     v_what text := CASE p_command
-        WHEN 'confirm_slot' THEN 'confirmed' WHEN 'cancel_slot' THEN 'cancelled' ELSE 'edited' END;
+        WHEN 'confirm_slot' THEN 'confirmed' WHEN 'cancel_slot' THEN 'cancelled' WHEN 'renew_slot' THEN 'renewed'
+        ELSE 'edited' END;
+    v_to text;
 BEGIN
     PERFORM require_read_committed();
     v_seen := begin_request(p_site, p_request, p_desk, p_command, jsonb_build_object(
         'hold', p_hold, 'version', p_expect_version, 'reason', p_reason, 'guest', p_guest, 'note', p_note,
-        'party', p_party
+        'party', p_party, 'ttl', extract(epoch FROM p_ttl)
     ));
     IF v_seen.request_id IS NOT NULL THEN
         RETURN answer_slot(p_site, v_seen.slot_hold_id, v_seen.refusal, v_seen.details,
@@ -300,8 +302,10 @@ BEGIN
     IF v_refused.refusal IS NULL THEN
         v_refused := text_problem(p_desk, p_guest, p_note, p_reason);
     END IF;
-    IF v_refused.refusal IS NULL AND p_command = 'confirm_slot' AND v_hold.group_id IS NOT NULL THEN
+    IF v_refused.refusal IS NULL AND v_what IN ('confirmed', 'renewed') AND v_hold.group_id IS NOT NULL THEN
         v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
+    ELSIF v_refused.refusal IS NULL AND v_what = 'renewed' THEN
+        v_refused := renewal_problem(v_site, v_hold.renewals, p_ttl);
     ELSIF v_refused.refusal IS NULL AND p_party <= 0 THEN
         v_refused := refuse('quantity_invalid', jsonb_build_object('quantity', p_party));
     END IF;
@@ -309,17 +313,20 @@ BEGIN
         RETURN finish_slot(p_site, p_request, p_hold, v_refused);
     END IF;
 
+    v_to := CASE WHEN v_what IN ('confirmed', 'cancelled') THEN v_what ELSE v_hold.state END;
     UPDATE slot_hold
-    SET state = CASE v_what WHEN 'edited' THEN state ELSE v_what END,
+    SET state = v_to,
         guest = coalesce(p_guest, guest),
         note = coalesce(p_note, note),
         party = coalesce(p_party, party),
+        -- R13: never shorter than it was.
+        expires_at = CASE v_what
+            WHEN 'renewed' THEN greatest(expires_at, v_now + elapsed(coalesce(p_ttl, v_site.default_hold)))
+            ELSE expires_at END,
+        renewals = renewals + CASE v_what WHEN 'renewed' THEN 1 ELSE 0 END,
         changed_at = v_now
     WHERE site_id = p_site AND hold_id = p_hold;
-    PERFORM record_slot(
-        p_site, p_hold, v_what, v_hold.state, CASE v_what WHEN 'edited' THEN v_hold.state ELSE v_what END,
-        v_now, p_desk, p_reason, p_request
-    );
+    PERFORM record_slot(p_site, p_hold, v_what, v_hold.state, v_to, v_now, p_desk, p_reason, p_request);
     RETURN finish_slot(p_site, p_request, p_hold, NULL);
 END
 $$;

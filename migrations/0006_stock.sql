@@ -191,10 +191,11 @@ BEGIN
 END
 $$;
 
--- A change to one existing claim on stock: what confirm_stock and cancel_stock share. The item of a claim never
--- changes, so that it can be locked without looking twice.
+-- A change to one existing claim on stock: what confirm_stock, cancel_stock and renew_stock share. The item of a
+-- claim never changes, so that it can be locked without looking twice.
 CREATE FUNCTION change_stock(
-    p_site bigint, p_command text, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint, p_reason text
+    p_site bigint, p_command text, p_request uuid, p_desk text, p_hold bigint, p_expect_version bigint, p_reason text,
+    p_ttl interval DEFAULT NULL
 ) RETURNS stock_answer
 LANGUAGE plpgsql
 AS $$
@@ -206,11 +207,13 @@ DECLARE
     v_locked locked_stock;
     v_refused refused;
     v_now timestamptz;
-    v_to text := CASE p_command WHEN 'confirm_stock' THEN 'confirmed' ELSE 'cancelled' END;
+    v_what text := CASE p_command
+        WHEN 'confirm_stock' THEN 'confirmed' WHEN 'renew_stock' THEN 'renewed' ELSE 'cancelled' END;
+    v_to text := CASE v_what WHEN 'renewed' THEN 'held' ELSE v_what END;
 BEGIN
     PERFORM require_read_committed();
     v_seen := begin_request(p_site, p_request, p_desk, p_command, jsonb_build_object(
-        'hold', p_hold, 'version', p_expect_version, 'reason', p_reason
+        'hold', p_hold, 'version', p_expect_version, 'reason', p_reason, 'ttl', extract(epoch FROM p_ttl)
     ));
     IF v_seen.request_id IS NOT NULL THEN
         RETURN answer_stock(p_site, v_seen.stock_hold_id, v_seen.refusal, v_seen.details,
@@ -229,19 +232,32 @@ BEGIN
     v_now := v_locked.now;
 
     v_refused := stock_ended_or_stale(v_site, p_command, v_hold, p_expect_version, v_now);
-    IF v_refused.refusal IS NULL AND v_to = 'confirmed' AND v_hold.group_id IS NOT NULL THEN
+    IF v_refused.refusal IS NULL AND v_what <> 'cancelled' AND v_hold.group_id IS NOT NULL THEN
         v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
     END IF;
     IF v_refused.refusal IS NULL THEN
         v_refused := text_problem(p_desk, NULL, NULL, p_reason);
     END IF;
+    IF v_refused.refusal IS NULL AND v_what = 'renewed' THEN
+        v_refused := renewal_problem(v_site, v_hold.renewals, p_ttl);
+    END IF;
     IF v_refused.refusal IS NOT NULL THEN
         RETURN finish_stock(p_site, p_request, p_hold, v_refused);
     END IF;
 
-    UPDATE stock_hold SET state = v_to, changed_at = v_now WHERE site_id = p_site AND hold_id = p_hold;
-    PERFORM settle_stock(p_site, v_item, v_hold.quantity, v_to);
-    PERFORM record_stock(p_site, p_hold, v_to, 'held', v_to, v_hold.quantity, v_now, p_desk, p_reason, p_request);
+    UPDATE stock_hold
+    SET state = v_to,
+        -- R13: never shorter than it was.
+        expires_at = CASE v_what
+            WHEN 'renewed' THEN greatest(expires_at, v_now + elapsed(coalesce(p_ttl, v_site.default_hold)))
+            ELSE expires_at END,
+        renewals = renewals + CASE v_what WHEN 'renewed' THEN 1 ELSE 0 END,
+        changed_at = v_now
+    WHERE site_id = p_site AND hold_id = p_hold;
+    IF v_to <> 'held' THEN
+        PERFORM settle_stock(p_site, v_item, v_hold.quantity, v_to);
+    END IF;
+    PERFORM record_stock(p_site, p_hold, v_what, 'held', v_to, v_hold.quantity, v_now, p_desk, p_reason, p_request);
     RETURN finish_stock(p_site, p_request, p_hold, NULL);
 END
 $$;

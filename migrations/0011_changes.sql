@@ -1,35 +1,5 @@
 -- Changes to claims that are there: renewed (R13), moved, extended and exchanged (R14).
 
--- Lock the rooms of a move: the one where the claim is by then, and the one where it is to go, in id order; if the
--- claim has moved meanwhile, let go and start again. Says locked, missing or busy.
-CREATE FUNCTION lock_rooms_of_move(p_site bigint, p_hold bigint, p_to_room bigint) RETURNS text
-LANGUAGE plpgsql
-AS $$
-DECLARE
-    v_before bigint;
-    v_after bigint;
-BEGIN
-    FOR attempt IN 1..5 LOOP
-        SELECT room_id INTO v_before FROM slot_hold WHERE site_id = p_site AND hold_id = p_hold;
-        IF NOT FOUND THEN
-            RETURN 'missing';
-        END IF;
-        BEGIN
-            PERFORM lock_room(p_site, least(v_before, coalesce(p_to_room, v_before)));
-            PERFORM lock_room(p_site, greatest(v_before, coalesce(p_to_room, v_before)));
-            SELECT room_id INTO v_after FROM slot_hold WHERE site_id = p_site AND hold_id = p_hold;
-            IF v_after = v_before THEN
-                RETURN 'locked';
-            END IF;
-            RAISE EXCEPTION USING ERRCODE = 'KR001', MESSAGE = 'the claim has moved meanwhile';
-        EXCEPTION WHEN SQLSTATE 'KR001' THEN
-            NULL;
-        END;
-    END LOOP;
-    RETURN 'busy';
-END
-$$;
-
 -- Write the new place of a claim. False if the constraint says no: a writer went around the protocol.
 CREATE FUNCTION replace_slot(
     p_site bigint, p_hold bigint, p_room room, p_from timestamptz, p_to timestamptz, p_at timestamptz
@@ -78,7 +48,7 @@ BEGIN
     END IF;
 
     SELECT * INTO STRICT v_site FROM site WHERE site_id = p_site;
-    v_found := lock_rooms_of_move(p_site, p_hold, p_to_room);
+    v_found := lock_room_of_hold(p_site, p_hold, p_to_room);
     IF v_found = 'missing' THEN
         v_refused := refuse('no_such_hold', jsonb_build_object('hold_id', coalesce(p_hold, 0)));
         RETURN finish_slot(p_site, p_request, NULL, v_refused);
@@ -341,56 +311,10 @@ CREATE FUNCTION renew_slot(
 ) RETURNS slot_answer
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    v_seen request;
-    v_site site;
-    v_hold slot_hold;
-    v_locked locked_slot;
-    v_refused refused;
-    v_found text;
-    v_now timestamptz;
 BEGIN
-    PERFORM require_read_committed();
-    v_seen := begin_request(p_site, p_request, p_desk, 'renew_slot', jsonb_build_object(
-        'hold', p_hold, 'version', p_expect_version, 'ttl', extract(epoch FROM p_ttl)
-    ));
-    IF v_seen.request_id IS NOT NULL THEN
-        RETURN answer_slot(p_site, v_seen.slot_hold_id, v_seen.refusal, v_seen.details,
-            v_seen.refusal IS DISTINCT FROM 'request_reused');
-    END IF;
-    SELECT * INTO STRICT v_site FROM site WHERE site_id = p_site;
-    v_found := lock_room_of_hold(p_site, p_hold);
-    IF v_found = 'missing' THEN
-        v_refused := refuse('no_such_hold', jsonb_build_object('hold_id', coalesce(p_hold, 0)));
-        RETURN finish_slot(p_site, p_request, NULL, v_refused);
-    ELSIF v_found = 'busy' THEN
-        v_refused := refuse('busy', '{}'::jsonb);
-        RETURN finish_slot(p_site, p_request, p_hold, v_refused);
-    END IF;
-    v_locked := lock_slot_hold(p_site, p_hold, p_desk);
-    v_hold := v_locked.hold;
-    v_now := v_locked.now;
-    -- A confirmed claim has no deadline to renew; that is the same answer as for confirming it.
-    v_refused := slot_ended_or_stale(v_site, 'confirm_slot', v_hold, p_expect_version, v_now);
-    IF v_refused.refusal IS NULL AND v_hold.group_id IS NOT NULL THEN
-        v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
-    END IF;
-    IF v_refused.refusal IS NULL THEN
-        v_refused := text_problem(p_desk, NULL, NULL, NULL);
-    END IF;
-    IF v_refused.refusal IS NULL THEN
-        v_refused := renewal_problem(v_site, v_hold.renewals, p_ttl);
-    END IF;
-    IF v_refused.refusal IS NOT NULL THEN
-        RETURN finish_slot(p_site, p_request, p_hold, v_refused);
-    END IF;
-    -- R13: never shorter than it was.
-    UPDATE slot_hold
-    SET expires_at = greatest(expires_at, v_now + elapsed(coalesce(p_ttl, v_site.default_hold))),
-        renewals = renewals + 1, changed_at = v_now
-    WHERE site_id = p_site AND hold_id = p_hold;
-    PERFORM record_slot(p_site, p_hold, 'renewed', 'held', 'held', v_now, p_desk, '', p_request);
-    RETURN finish_slot(p_site, p_request, p_hold, NULL);
+    RETURN change_slot(
+        p_site, 'renew_slot', p_request, p_desk, p_hold, p_expect_version, NULL, NULL, NULL, NULL, p_ttl
+    );
 END
 $$;
 
@@ -404,53 +328,8 @@ CREATE FUNCTION renew_stock(
 ) RETURNS stock_answer
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    v_seen request;
-    v_site site;
-    v_hold stock_hold;
-    v_item bigint;
-    v_available integer;
-    v_locked locked_stock;
-    v_refused refused;
-    v_now timestamptz;
 BEGIN
-    PERFORM require_read_committed();
-    v_seen := begin_request(p_site, p_request, p_desk, 'renew_stock', jsonb_build_object(
-        'hold', p_hold, 'version', p_expect_version, 'ttl', extract(epoch FROM p_ttl)
-    ));
-    IF v_seen.request_id IS NOT NULL THEN
-        RETURN answer_stock(p_site, v_seen.stock_hold_id, v_seen.refusal, v_seen.details,
-            v_seen.refusal IS DISTINCT FROM 'request_reused');
-    END IF;
-    SELECT * INTO STRICT v_site FROM site WHERE site_id = p_site;
-    SELECT item_id INTO v_item FROM stock_hold WHERE site_id = p_site AND hold_id = p_hold;
-    IF NOT FOUND THEN
-        v_refused := refuse('no_such_hold', jsonb_build_object('hold_id', coalesce(p_hold, 0)));
-        RETURN finish_stock(p_site, p_request, NULL, v_refused);
-    END IF;
-    PERFORM lock_item(p_site, v_item);
-    v_locked := lock_stock_hold(p_site, p_hold, p_desk);
-    v_hold := v_locked.hold;
-    v_now := v_locked.now;
-    v_refused := stock_ended_or_stale(v_site, 'confirm_stock', v_hold, p_expect_version, v_now);
-    IF v_refused.refusal IS NULL AND v_hold.group_id IS NOT NULL THEN
-        v_refused := refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id));
-    END IF;
-    IF v_refused.refusal IS NULL THEN
-        v_refused := text_problem(p_desk, NULL, NULL, NULL);
-    END IF;
-    IF v_refused.refusal IS NULL THEN
-        v_refused := renewal_problem(v_site, v_hold.renewals, p_ttl);
-    END IF;
-    IF v_refused.refusal IS NOT NULL THEN
-        RETURN finish_stock(p_site, p_request, p_hold, v_refused);
-    END IF;
-    UPDATE stock_hold
-    SET expires_at = greatest(expires_at, v_now + elapsed(coalesce(p_ttl, v_site.default_hold))),
-        renewals = renewals + 1, changed_at = v_now
-    WHERE site_id = p_site AND hold_id = p_hold;
-    PERFORM record_stock(p_site, p_hold, 'renewed', 'held', 'held', v_hold.quantity, v_now, p_desk, '', p_request);
-    RETURN finish_stock(p_site, p_request, p_hold, NULL);
+    RETURN change_stock(p_site, 'renew_stock', p_request, p_desk, p_hold, p_expect_version, NULL, p_ttl);
 END
 $$;
 

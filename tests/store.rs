@@ -172,3 +172,34 @@ async fn a_character_that_can_not_be_stored_is_the_persons_to_remove() {
         Ok(Done::Slot(_))
     ));
 }
+
+#[tokio::test]
+async fn r25_an_event_names_the_room_where_the_claim_was_then() {
+    let test = TestHouse::new().await;
+    let hold = test.hold(test.blue, hours(0, 2), None).await;
+    test.ask(Command::MoveSlot {
+        hold: hold.id,
+        expect_version: None,
+        to_room: Some(test.garden),
+        from: None,
+        to: None,
+    })
+    .await
+    .outcome
+    .unwrap();
+    let rooms: Vec<_> = test
+        .house
+        .history(HistoryOf::SlotHold(hold.id))
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|event| (event.kind, event.subject_name))
+        .collect();
+    assert_eq!(
+        rooms,
+        [
+            (EventKind::Held, "Blue room".into()),
+            (EventKind::Moved, "Garden room".into())
+        ]
+    );
+}

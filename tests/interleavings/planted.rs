@@ -92,8 +92,8 @@ fn bugs() -> Vec<Bug> {
                 ),
                 (
                     "change_stock",
-                    "hold_id = p_hold;\n    PERFORM settle_stock",
-                    "hold_id = p_hold AND state = 'held';\n    PERFORM settle_stock",
+                    "hold_id = p_hold;\n    IF v_to <> 'held'",
+                    "hold_id = p_hold AND state = 'held';\n    IF v_to <> 'held'",
                 ),
             ],
             weakened: &["ALTER TABLE inventory DROP CONSTRAINT inventory_committed_not_negative"],
