@@ -10,6 +10,7 @@ use keyrack::domain::{Answer, Request};
 use keyrack::store::{House, Progress, StoreError};
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
+use tokio::sync::Semaphore;
 
 use crate::place::{COMMANDS, Left, Place, function};
 use crate::proxy::{Break, Fault, Proxy, Way};
@@ -100,7 +101,13 @@ async fn every_message(place: &Place, name: &str, mut rng: fastrand::Rng) -> usi
     ];
     let mut trials = 0;
     for way in [Way::Asking, Way::Answering] {
-        for warm in [false, true] {
+        // A desk that has asked such a thing before says less: fewer messages, of the same kinds.
+        let warm_too = whole_space() || rng.u8(..4) == 0;
+        for warm in if warm_too {
+            vec![false, true]
+        } else {
+            vec![false]
+        } {
             // Until the conversation has no such message.
             for after in 0.. {
                 let chosen: Vec<Break> = if whole_space() {
@@ -206,7 +213,7 @@ async fn r24_a_command_is_done_once_wherever_its_conversation_breaks() {
         "{trials} broken conversations of {} commands",
         COMMANDS.len()
     );
-    assert!(trials > 20 * COMMANDS.len(), "{trials}");
+    assert!(trials > 16 * COMMANDS.len(), "{trials}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -215,7 +222,7 @@ async fn r24_a_command_survives_one_fault_after_the_other() {
     let database = Database::migrated().await;
     let place = Place::new(database.options(), "Storm").await;
     let mut observer = database.connect().await;
-    for _ in 0..if whole_space() { 2_000 } else { 60 } {
+    for _ in 0..if whole_space() { 2_000 } else { 40 } {
         let name = COMMANDS[rng.usize(..COMMANDS.len())];
         let expected = place.reference(name, &mut observer).await;
         let faults: Vec<(Fault, bool)> = (0..rng.usize(1..5))
@@ -259,11 +266,17 @@ async fn r24_a_command_survives_one_fault_after_the_other() {
     place.assert_all_is_well().await;
 }
 
-/// How a command ended that met silence: done or unknown, never anything else.
-async fn silence(place: Place, name: &str, fault: Fault) -> usize {
+/// One command that meets silence: done or unknown, never anything else. Few at a time prepare and clean up, because the
+/// server has two hundred connections for all tests together.
+async fn silence(place: Place, name: &str, fault: Fault, few: &Semaphore) -> usize {
+    let preparing = few.acquire().await.unwrap();
     let mut observer = PgConnection::connect_with(&place.options).await.unwrap();
     let expected = place.reference(name, &mut observer).await;
     let trial = Trial::new(&place, name, &[(fault, true)], false).await;
+    observer.close().await.unwrap();
+    place.house.store().close().await;
+    drop(preparing);
+
     let (answer, _) = trial.execute().await;
     let what = &trial.what;
     match answer {
@@ -276,9 +289,15 @@ async fn silence(place: Place, name: &str, fault: Fault) -> usize {
     }
     let fired = trial.proxy.fired();
     trial.proxy.heal().await;
+
+    let _cleaning_up = few.acquire().await.unwrap();
+    let mut observer = PgConnection::connect_with(&place.options).await.unwrap();
     place.ask_again(&trial.request, what).await;
     trial.done_once(&mut observer, expected).await;
     place.assert_all_is_well().await;
+    trial.house.store().close().await;
+    place.house.store().close().await;
+    observer.close().await.unwrap();
     fired
 }
 
@@ -317,24 +336,28 @@ async fn dead(place: Place, after: usize, done: bool) -> usize {
 async fn r24_a_desk_that_hears_nothing_more_says_unknown_or_the_truth() {
     let mut rng = seed();
     let database = Database::migrated().await;
+    let few = Semaphore::new(4);
     let mut trials: Vec<BoxFuture<'_, usize>> = Vec::new();
     let places = AtomicUsize::new(0);
     let place = async || {
         let number = places.fetch_add(1, Ordering::Relaxed);
-        Place::new(database.options(), &format!("House {number}")).await
+        let place = Place::new(database.options(), &format!("House {number}")).await;
+        // None of its connections idles while the others are made.
+        place.house.store().close().await;
+        place
     };
     let whole = COMMANDS[rng.usize(..COMMANDS.len())];
     for name in COMMANDS {
         for way in [Way::Asking, Way::Answering] {
             for after in 0..8 {
                 // One command after every message, the others after one.
-                if name == whole || rng.u8(..16) == 0 || whole_space() {
+                if name == whole || rng.u8(..32) == 0 || whole_space() {
                     let fault = Fault {
                         way,
                         after,
                         what: Break::Silence,
                     };
-                    trials.push(silence(place().await, name, fault).boxed());
+                    trials.push(silence(place().await, name, fault, &few).boxed());
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use keyrack::domain::Request;
 use keyrack::store::StoreError;
@@ -107,6 +108,21 @@ async fn hold_until_it_fails(place: &Place) -> (Vec<Request>, Request, StoreErro
     panic!("the disk never filled up");
 }
 
+/// Waits until the server can't be brought up any more; says what a person is told then.
+async fn until_down(victim: &Victim<SmallDisk>) -> String {
+    let started = Instant::now();
+    loop {
+        if let Err(error) = victim.server().ensure_running().await {
+            return error.to_string();
+        }
+        assert!(
+            started.elapsed() < Duration::from_secs(15),
+            "it is still up"
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 /// Everything that was acknowledged is there, and the command that failed can be asked again.
 async fn carries_on(
     place: &Place,
@@ -159,15 +175,15 @@ async fn a_full_disk_is_a_sentence_and_loses_nothing() {
         megabytes += 1;
         assert!(megabytes < 128, "the log never filled up");
     }
-    let error = sent.answer.await.unwrap().unwrap_err();
-    println!("{megabytes} MB of log fitted; then: {error}");
-    assert!(matches!(error, StoreError::Unknown { .. }), "{error:?}");
-    match victim.server().ensure_running().await {
-        Ok(()) => println!("The server came back by itself."),
-        Err(error) => println!("The server does not start: {error}"),
-    }
+    println!("{megabytes} MB of log fitted");
+    let error = until_down(&victim).await;
+    println!("{error}");
+    assert!(error.contains("Make room and start again"), "{error}");
     fs::remove_file(&ballast).unwrap();
     victim.server().ensure_running().await.unwrap();
+    // The desk has been asking what became of its command all the time.
+    let answer = sent.answer.await.unwrap().unwrap();
+    assert!(answer.outcome.is_ok(), "{answer:?}");
     let mut observer = victim.observer().await;
     carries_on(&place, &acknowledged, &request, &mut observer, expected).await;
 }

@@ -170,8 +170,8 @@ async fn r24_a_killed_backend_and_a_killed_server_leave_nothing_half_done() {
         }
     }
     rng.shuffle(&mut trials);
-    // Two of each kind, unless everything is wanted.
-    let mut left_of_kind = [if whole_space() { usize::MAX } else { 2 }; 4];
+    // One of each kind, unless everything is wanted.
+    let mut left_of_kind = [if whole_space() { usize::MAX } else { 1 }; 4];
     let mut struck = 0;
     for (name, table, blow) in trials {
         if left_of_kind[blow as usize] == 0 {
@@ -218,7 +218,7 @@ async fn r24_a_killed_backend_and_a_killed_server_leave_nothing_half_done() {
         }
     }
     println!("{struck} blows");
-    assert!(struck >= 8);
+    assert!(struck >= 4);
     place.assert_all_is_well().await;
 }
 
@@ -339,11 +339,11 @@ async fn r24_a_desk_that_is_killed_at_any_step_did_it_once_or_not_at_all() {
             expected,
             "{what}"
         );
-        if killed == 12 && !whole_space() {
+        if killed == 8 && !whole_space() {
             break;
         }
     }
     println!("{killed} desks killed");
-    assert!(killed >= 12);
+    assert!(killed >= 8);
     place.assert_all_is_well().await;
 }
