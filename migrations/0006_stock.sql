@@ -94,8 +94,11 @@ BEGIN
         RETURN finish_stock(p_site, p_request, NULL, v_refused);
     END IF;
 
-    -- A hold that came due since it was last looked at does not make a claim fail (R11).
-    WHILE NOT take_stock(p_site, p_item, p_quantity) LOOP
+    LOOP
+        -- The deadline counts from the decision (R10).
+        v_now := clock_timestamp();
+        EXIT WHEN take_stock(p_site, p_item, p_quantity);
+        -- A hold that came due since it was last looked at does not make a claim fail (R11).
         IF expire_item(p_site, p_item, p_desk) = 0 THEN
             SELECT * INTO v_item FROM inventory WHERE site_id = p_site AND item_id = p_item;
             v_refused := refuse('sold_out', jsonb_build_object(
@@ -104,7 +107,6 @@ BEGIN
             RETURN finish_stock(p_site, p_request, NULL, v_refused);
         END IF;
     END LOOP;
-    v_now := clock_timestamp();
     INSERT INTO stock_hold (
         site_id, item_id, quantity, guest, note, expires_at, desk, request_id, created_at, changed_at
     )
