@@ -34,7 +34,7 @@ use futures_util::future::join_all;
 use stage::Stage;
 
 /// How many schedules of each case `cargo test` plays.
-const SAMPLE: usize = 4;
+const SAMPLE: usize = 3;
 
 /// How many schedules of each case to play; none means all.
 fn sample() -> Option<usize> {

@@ -239,7 +239,7 @@ impl Stage {
         }
     }
 
-    /// Looks where those sessions are that may have moved.
+    /// Looks where those sessions are that may have moved. Each one's step is read after it is known to stand at its gate.
     async fn look(&mut self) {
         let moving: Vec<usize> = (0..self.sessions.len())
             .filter(|&number| {
@@ -254,6 +254,7 @@ impl Stage {
         let rows = sqlx::query(
             "SELECT pg_isolation_test_session_is_blocked(backend, ARRAY[$2]),
                  pg_isolation_test_session_is_blocked(backend, array_remove($3, backend)),
+                 pg_stat_clear_snapshot()::text,
                  (SELECT application_name FROM pg_stat_get_activity(backend))
              FROM unnest($1) WITH ORDINALITY AS moving (backend, place) ORDER BY place",
         )
@@ -265,7 +266,7 @@ impl Stage {
         .unwrap();
         for (number, row) in moving.into_iter().zip(rows) {
             let session = &mut self.sessions[number];
-            session.step = row.get(2);
+            session.step = row.get(3);
             session.place = match (row.get(0), row.get(1)) {
                 (true, _) => Place::Gate,
                 (false, true) => Place::Waiting,
