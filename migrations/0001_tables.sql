@@ -59,15 +59,18 @@ CREATE TABLE room (
 );
 
 -- What a claim keeps others out of: its period and the turnaround after it (R4). Immutable, because a turnaround has
--- no days or months and UTC has no summer time.
+-- no days or months and UTC has no summer time. PL/pgSQL, because a generated column reads a function in SQL anew
+-- for every row that is written.
 CREATE FUNCTION occupied_span(period tstzrange, turnaround interval) RETURNS tstzrange
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT tstzrange(
+BEGIN
+    RETURN tstzrange(
         lower(period),
         (upper(period) AT TIME ZONE 'UTC' + turnaround) AT TIME ZONE 'UTC',
         '[)'
-    )
+    );
+END
 $$;
 
 CREATE TABLE slot_hold (
@@ -192,6 +195,8 @@ CREATE TABLE stock_hold (
 CREATE INDEX stock_hold_due ON stock_hold (site_id, item_id, expires_at) WHERE state = 'held';
 CREATE INDEX stock_hold_next_due ON stock_hold (site_id, expires_at) WHERE state = 'held';
 CREATE INDEX stock_hold_by_item ON stock_hold (site_id, item_id, hold_id);
+-- The latest sales, however many claims have ended since.
+CREATE INDEX stock_hold_sold ON stock_hold (site_id, hold_id) WHERE state = 'confirmed';
 ALTER TABLE stock_hold SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, fillfactor = 90);
 
 -- Every unit that came or went for another reason than a sale (R19). Append-only.
