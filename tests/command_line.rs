@@ -3,6 +3,8 @@
 
 #[path = "command_line/changes.rs"]
 mod changes;
+#[path = "command_line/logs.rs"]
+mod logs;
 mod support;
 
 use std::ffi::OsStr;
