@@ -13,7 +13,8 @@ AS $$
         UNION
         SELECT upper(s.occupied) FROM slot_hold AS s
         WHERE s.site_id = p_site AND s.room_id = p_room.room_id AND s.state IN ('held', 'confirmed')
-            AND s.occupied && tstzrange(p_from, p_to, '[)')
+            -- A window that is over begins after its end, and has no candidates.
+            AND s.occupied && tstzrange(p_from, greatest(p_from, p_to), '[)')
     ) AS starts
     WHERE p_room.booked_by = 'hour' AND start >= p_from AND start + p_length <= p_to
     UNION ALL

@@ -673,6 +673,7 @@ fn mistakes_and_an_unreachable_database_have_their_own_exit_codes() {
         vec!["room", "holds", "--state", "lost"],
         vec!["history", "--room-hold", "1", "--stock-hold", "1"],
         vec!["--database-url", "nonsense", "list"],
+        vec!["--database-url", "mysql://anna@localhost/house", "list"],
         vec!["--database-url", "postgres:///x", "db", "reset", "--yes"],
     ] {
         let run: Run = program(&arguments).output().unwrap().into();

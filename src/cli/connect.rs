@@ -154,13 +154,21 @@ pub fn settings(global: &Global) -> Settings {
 /// How to connect to a database that the user named, with a password file and TLS as libpq users know them.
 fn connect_options(url: &str) -> Result<PgConnectOptions, Failure> {
     // The reason is left out: it can quote the URL, which can hold a password.
-    url.parse().map_err(|_| {
+    let unreadable = || {
         Failure::Usage(
             "The database URL can't be read; write it like postgres://user@host/database, with special characters \
              percent-encoded."
                 .into(),
         )
-    })
+    };
+    // sqlx takes any scheme for PostgreSQL's.
+    if !["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+    {
+        return Err(unreadable());
+    }
+    url.parse().map_err(|_| unreadable())
 }
 
 /// Sets up a database that the user named, if somebody is there who says yes.

@@ -218,8 +218,15 @@ struct HoldArguments {
 #[derive(Debug, Clone, Copy, Args)]
 struct LengthArgument {
     /// How long to hold, like 10m; without it, as long as the house usually does
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = hold_length)]
     ttl: Option<TimeDelta>,
+}
+
+/// Longer than any house lets anybody hold, and not longer than the database can be told of.
+const LONGER_THAN_ALLOWED: TimeDelta = TimeDelta::days(100_000);
+
+fn hold_length(typed: &str) -> Result<TimeDelta, duration::DurationError> {
+    Ok(duration::parse(typed)?.min(LONGER_THAN_ALLOWED))
 }
 
 /// Does what the arguments say, prints the result, and says how it went.

@@ -8,7 +8,7 @@ use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Barrier;
 
 use crate::domain::{Command as Wanted, Desk, Done, Request};
-use crate::store::House;
+use crate::store::{House, StoreError};
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -81,7 +81,12 @@ impl Command {
 
 /// The house as another client sees it, connected.
 async fn another(house: &House) -> Result<House, Failure> {
-    let store = house.store().another_desk().await?;
+    let store = house.store().another_desk().await.map_err(|error| match error {
+        StoreError::OutOfReach { reason } => Failure::OutOfReach(format!(
+            "Not every client could connect: {reason}. Nobody has asked yet; let fewer run with --clients."
+        )),
+        other => other.into(),
+    })?;
     Ok(store.house(house.site().clone()))
 }
 

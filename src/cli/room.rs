@@ -327,6 +327,11 @@ impl Command {
                 let to = Target { to_room, from, to };
                 (claim.request.id(), to.command(&house, claim).await?)
             }
+            Self::Swap { claim, other } if claim.hold == other => {
+                return Err(Failure::Usage(
+                    "A claim can't be exchanged with itself; name two claims.".into(),
+                ));
+            }
             Self::Swap { claim, other } => {
                 let command = domain::Command::SwapSlots {
                     first: SlotHoldId(claim.hold),

@@ -199,12 +199,16 @@ fn title(buffer: &mut Buffer, rule: Rect, x: u16, words: &str, focused: bool, th
 }
 
 fn too_small(buffer: &mut Buffer, area: Rect, theme: &Theme) {
-    let words = [
-        "Too small for a console.",
-        "Make the window larger:",
-        "at least 40 by 10.",
-        "q quits.",
-    ];
+    let words = if area.width < 24 {
+        ["Too small.", "At least", "40 by 10.", "q quits."]
+    } else {
+        [
+            "Too small for a console.",
+            "Make the window larger:",
+            "at least 40 by 10.",
+            "q quits.",
+        ]
+    };
     let first = area.height.saturating_sub(4) / 2;
     for (y, line) in (first..area.height).zip(words) {
         let x = area

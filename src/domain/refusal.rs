@@ -73,7 +73,7 @@ pub enum Refusal {
         /// What was asked for: a name or `#12`.
         item: String,
     },
-    /// There is no such claim in this site.
+    /// There is no such claim, or no such group, in this site.
     NoSuchHold {
         /// The number asked for.
         hold_id: i64,
@@ -297,7 +297,7 @@ impl Refusal {
                     "It is no longer free."
                 }
             ),
-            Self::AlreadyConfirmed {} => "This claim is confirmed already; nothing had to be done.".into(),
+            Self::AlreadyConfirmed {} => "This claim is confirmed already and lasts.".into(),
             Self::AlreadyCancelled {} => "This claim was cancelled before; make a new hold if it is wanted again.".into(),
             Self::SaleIsFinal {} => {
                 "A confirmed sale is final and can't be cancelled here; adjust the stock if units come back.".into()
@@ -313,7 +313,7 @@ impl Refusal {
             ),
             Self::NoSuchRoom { room } => format!("There is no room {} in this house.", harmless(room)),
             Self::NoSuchItem { item } => format!("There is no item {} in this house.", harmless(item)),
-            Self::NoSuchHold { hold_id } => format!("There is no hold number {hold_id} in this house."),
+            Self::NoSuchHold { hold_id } => format!("Nothing in this house has the number {hold_id}."),
             Self::Retired { name } => format!("{} is retired and takes no new claims.", harmless(name)),
             Self::OutsideHours {} => "The room is closed at that time; choose a time within its hours.".into(),
             Self::InThePast { to } => format!(
@@ -340,8 +340,11 @@ impl Refusal {
                 choices[0],
                 choices[1]
             ),
+            Self::QuantityInvalid { quantity } if *quantity < 1 => {
+                format!("{quantity} is too few: a quantity or a party is at least 1.")
+            }
             Self::QuantityInvalid { quantity } => {
-                format!("{quantity} is not a quantity that can be taken; ask for at least 1.")
+                format!("{quantity} is more than can be counted here; nothing was changed.")
             }
             Self::TextTooLong {
                 field,

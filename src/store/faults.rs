@@ -104,7 +104,12 @@ fn reason(error: &Error) -> String {
             std::io::ErrorKind::PermissionDenied => "this user may not enter there".into(),
             // A handshake that failed, a certificate that is not trusted.
             std::io::ErrorKind::InvalidData => no_encryption(),
-            _ => "the connection broke".into(),
+            std::io::ErrorKind::ConnectionReset
+            | std::io::ErrorKind::ConnectionAborted
+            | std::io::ErrorKind::BrokenPipe
+            | std::io::ErrorKind::UnexpectedEof => "the connection broke".into(),
+            // A name that no host has, a network that does not lead there.
+            _ => "its host can't be found or reached".into(),
         },
         Error::Tls(_) => no_encryption(),
         Error::Database(database) => match database.code().as_deref() {

@@ -218,7 +218,7 @@ impl Watcher {
 fn away(error: &StoreError) -> String {
     match error {
         StoreError::OutOfReach { reason } => {
-            format!("The database is away: {reason}. The picture is old; trying to reach it again.")
+            format!("The database is away: {reason}. Trying to reach it again.")
         }
         other => other.to_string(),
     }

@@ -29,6 +29,8 @@ async fn r13_a_hold_is_renewed_as_often_as_the_house_allows() {
         assert!((7190..=7200).contains(&left), "{renewed}");
         let shorter = ask(&test, noun, &["renew", number, "--ttl", "1m"]).done();
         assert_eq!(shorter["expires_at"], renewed["expires_at"]);
+        let too_long = ask(&test, noun, &["renew", number, "--ttl", "99999999d"]);
+        too_long.refused("period_invalid");
         ask(&test, noun, &["renew", number, "--expect-version", "1"]).refused("stale");
         ask(&test, noun, &["renew", number]).done();
         let refusal = ask(&test, noun, &["renew", number]).refused("renewals_used_up");
@@ -104,6 +106,7 @@ async fn r14_two_claims_exchange_their_places() {
     assert_eq!(other["room"], "Blue room");
     assert!(other["from"].as_str().unwrap().starts_with(&at("10:00")));
     ask(&test, "room swap", &[&first, "999"]).refused("no_such_hold");
+    assert_eq!(ask(&test, "room swap", &[&first, &first]).code, 2);
     test.assert_all_is_well().await;
 }
 
@@ -156,6 +159,8 @@ async fn the_first_free_time_in_each_room_that_will_do() {
         ask(&test, "room free", &window)
     };
     none("0s").refused("period_invalid");
+    let over = ["--from", "2020-01-01", "--to", "2020-01-03", "--for", "1h"];
+    assert_eq!(ask(&test, "room free", &over).done(), json!([]));
     assert_eq!(none("soon").code, 2);
 }
 

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use crokey::key;
 use insta::assert_snapshot;
 
-use super::super::fixtures::{at, console, frame, house, now, screen, site, styles};
+use super::super::fixtures::{at, console, frame, house, item, now, screen, site, styles};
 use super::super::message::Message;
 use super::super::model::Model;
 use super::super::text::width;
@@ -31,6 +31,20 @@ fn at_80_by_24() {
 }
 
 #[test]
+fn large_figures_of_stock_keep_apart() {
+    let mut picture = house();
+    picture.items[0] = item(1, "Museum ticket", 3058, 1013, 15);
+    picture.items[1] = item(2, "Leaflet", 2_000_000_000, 120_000, 0);
+    let shown = shown(&console(picture, (80, 24)));
+    let figures = |name: &str| {
+        let line = shown.lines().rfind(|line| line.contains(name)).unwrap();
+        line.split_whitespace().rev().take(4).collect::<Vec<_>>()
+    };
+    assert_eq!(figures("Museum"), ["3058", "15", "1013", "2030"]);
+    assert_eq!(figures("Leaflet"), ["2000M", "0", "120k", "1999M"]);
+}
+
+#[test]
 fn at_120_by_40() {
     assert_snapshot!(shown(&console(house(), (120, 40))));
 }
@@ -48,6 +62,16 @@ fn as_an_agenda() {
 #[test]
 fn too_small() {
     assert_snapshot!(shown(&console(house(), (39, 9))));
+}
+
+#[test]
+fn much_too_small_says_so_in_whole_words() {
+    let shown = shown(&console(house(), (20, 5)));
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    assert_eq!(
+        lines[..4],
+        ["Too small.", "At least", "40 by 10.", "q quits."]
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::super::keys;
 use super::super::model::{Connection, Model, Tone};
-use super::super::text::width;
+use super::super::text::{display, truncate, width};
 use super::super::theme::Theme;
 use super::{feed, put};
 
@@ -26,7 +26,9 @@ pub fn message(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme, wi
         return;
     }
     if let Connection::Lost { sentence, .. } = &model.connection {
-        let shown = super::super::text::display(sentence);
+        let cells = area.width.saturating_sub(4);
+        let whole = display(sentence);
+        let shown = truncate(&whole, cells.into(), theme.glyphs.cut);
         put(
             buffer,
             area.x + 1,
@@ -35,14 +37,7 @@ pub fn message(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme, wi
             1,
             theme.fault,
         );
-        put(
-            buffer,
-            area.x + 3,
-            area.y,
-            &shown,
-            area.width.saturating_sub(4),
-            theme.dim,
-        );
+        put(buffer, area.x + 3, area.y, &shown, cells, theme.dim);
         return;
     }
     let newest = model

@@ -12,8 +12,14 @@ use super::super::theme::Theme;
 use super::claim;
 use super::{fill, put};
 
-/// The width of the figures.
-const FIGURES: u16 = 19;
+/// The heads of the figures.
+const HEADS: [&str; 4] = ["free", "held", "sold", "of"];
+
+/// The widths of their columns as long as the figures are small.
+const COLUMNS: [u16; 4] = [5, 5, 5, 4];
+
+/// The width of the widest column; what has more digits is said in thousands or millions.
+const WIDEST: u16 = 6;
 
 /// The width of the panel's title on the rule.
 const TITLE: u16 = 8;
@@ -30,23 +36,58 @@ pub fn head(buffer: &mut Buffer, rule: Rect, area: Rect, model: &Model, theme: &
         .map(|(glyph, lines)| format!("{glyph} {lines} "))
         .collect();
     let signs: String = hidden.map(|(glyph, _)| *glyph).collect();
-    let room = usize::from(rule.width.saturating_sub(FIGURES + TITLE));
+    let columns = columns(model);
+    let figures: u16 = columns.iter().sum();
+    let room = usize::from(rule.width.saturating_sub(figures + TITLE));
     let fitting = [format!(" {counted}"), signs]
         .into_iter()
         .find(|words| !words.trim().is_empty() && width(words) < room);
     if let Some(words) = fitting {
         let cells = u16::try_from(width(&words)).unwrap_or(0);
-        let x = rule.right() - FIGURES - cells - 1;
+        let x = rule.right() - figures - cells - 1;
         put(buffer, x, rule.y, &words, cells, theme.title);
     }
+    let heads: String = HEADS
+        .iter()
+        .zip(columns)
+        .map(|(head, cells)| format!("{head:>0$}", usize::from(cells)))
+        .collect();
     put(
         buffer,
-        rule.right() - FIGURES,
+        rule.right() - figures,
         rule.y,
-        " free held sold  of",
-        FIGURES,
+        &heads,
+        figures,
         theme.title,
     );
+}
+
+fn figures_of(item: &Item) -> [i32; 4] {
+    [item.available, item.held, item.sold, item.total]
+}
+
+/// How wide the columns are: the same for every item, with a blank before the longest figure.
+fn columns(model: &Model) -> [u16; 4] {
+    let mut columns = COLUMNS;
+    for item in model.board.iter().flat_map(|board| board.items()) {
+        for (cells, figure) in columns.iter_mut().zip(figures_of(item)) {
+            let digits = u16::try_from(figure.to_string().len()).unwrap_or(WIDEST);
+            *cells = (digits + 1).clamp(*cells, WIDEST);
+        }
+    }
+    columns
+}
+
+/// A figure in so many cells, the first of them blank.
+fn figure(figure: i32, cells: u16) -> String {
+    let cells = usize::from(cells);
+    let words = [
+        figure.to_string(),
+        format!("{}k", figure / 1000),
+        format!("{}M", figure / 1_000_000),
+    ];
+    let fitting = words.iter().find(|words| words.len() < cells);
+    format!("{:>cells$}", fitting.unwrap_or(&words[2]))
 }
 
 /// The first line that is shown: the cursor can always be seen.
@@ -133,7 +174,8 @@ fn item(
     theme: &Theme,
 ) {
     let style = if here { theme.current } else { theme.text };
-    let left = line.width - FIGURES - 1;
+    let columns = columns(model);
+    let left = line.width - columns.iter().sum::<u16>() - 1;
     // Where there is hardly room, the name matters more.
     let bar_cells = if left < 16 { 0 } else { (left / 3).min(20) };
     let name_cells = left - bar_cells - 1;
@@ -150,9 +192,9 @@ fn item(
 
     let count = model.count.filter(|_| here);
     let free = match (model.pending_of_item(item.id), count) {
-        (Some(_), _) => format!("{:>5}", theme.glyphs.pending),
-        (None, Some(count)) => format!("{:>5}", format!("-{count}")),
-        (None, None) => format!("{:>5}", item.available),
+        (Some(_), _) => format!("{:>1$}", theme.glyphs.pending, usize::from(columns[0])),
+        (None, Some(count)) => format!("{:>1$}", format!("-{count}"), usize::from(columns[0])),
+        (None, None) => figure(item.available, columns[0]),
     };
     let free_style = if count.is_some() {
         theme.selected
@@ -161,14 +203,20 @@ fn item(
     } else {
         style
     };
-    let x = line.right() - FIGURES;
-    put(buffer, x, line.y, &free, 5, free_style);
+    let x = line.right() - columns.iter().sum::<u16>();
+    put(buffer, x, line.y, &free, columns[0], free_style);
+    let others: String = figures_of(item)
+        .into_iter()
+        .zip(columns)
+        .skip(1)
+        .map(|(number, cells)| figure(number, cells))
+        .collect();
     put(
         buffer,
-        x + 5,
+        x + columns[0],
         line.y,
-        &format!("{:>5}{:>5}{:>4}", item.held, item.sold, item.total),
-        15,
+        &others,
+        columns[1..].iter().sum(),
         theme.dim,
     );
 }
