@@ -29,7 +29,7 @@ impl Store {
     /// Which schema the database has.
     ///
     /// # Errors
-    /// [`StoreError::OutOfReach`] and faults.
+    /// [`StoreError::OutOfReach`], and faults; a schema with a step that is not this program's is one.
     pub async fn schema_state(&self) -> Result<SchemaState, StoreError> {
         let known = MIGRATOR
             .iter()
@@ -50,15 +50,25 @@ impl Store {
             return Ok(SchemaState::Absent);
         }
         // Not checked at compile time: the table is sqlx's own, and not there when the queries are prepared.
-        let found: Option<i64> = self
+        let applied: Vec<(i64, Vec<u8>)> = self
             .ask(async |mut connection| {
-                let found =
-                    sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
-                        .fetch_one(&mut connection)
-                        .await;
-                (connection, found)
+                let applied = sqlx::query_as(
+                    "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version",
+                )
+                .fetch_all(&mut connection)
+                .await;
+                (connection, applied)
             })
             .await?;
+        for (version, checksum) in &applied {
+            let ours = MIGRATOR
+                .iter()
+                .find(|migration| migration.version == *version);
+            if ours.is_some_and(|migration| *migration.checksum != **checksum) {
+                return Err(other_build(*version));
+            }
+        }
+        let found = applied.last().map(|(version, _)| *version);
         Ok(match found {
             None => SchemaState::Absent,
             Some(found) if found < known => SchemaState::Older,
@@ -101,19 +111,32 @@ impl Store {
         outcome.map_err(|error| match error {
             MigrateError::VersionMissing(found) => StoreError::SchemaTooNew {
                 found,
-                known: MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0),
+                known: MIGRATOR
+                    .iter()
+                    .map(|migration| migration.version)
+                    .max()
+                    .unwrap_or(0),
             },
-            MigrateError::VersionMismatch(version) => StoreError::Fault(format!(
-                "Step {version} of this database's set-up is not the one that this program has; it was made by another \
-                 build. Use that build, or a new database."
-            )),
-            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => set_up_failed(&error),
+            MigrateError::VersionMismatch(version) => other_build(version),
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
+                set_up_failed(&error)
+            }
             error => {
                 tracing::error!(%error, "migration failed");
-                StoreError::Fault("The database could not be set up; the log file says more.".into())
+                StoreError::Fault(
+                    "The database could not be set up; the log file says more.".into(),
+                )
             }
         })
     }
+}
+
+/// A step of the set-up is not the one that this program has.
+fn other_build(version: i64) -> StoreError {
+    StoreError::Fault(format!(
+        "Step {version} of this database's set-up is not the one that this program has; it was made by another build. \
+         Use that build, or a new database."
+    ))
 }
 
 /// A set-up step failed; the usual reason has a sentence of its own.
