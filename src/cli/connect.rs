@@ -13,7 +13,7 @@ use crate::postgres::{self, Progress, Server, Settings};
 use crate::store::{House, SchemaState, Store};
 
 use super::failure::Failure;
-use super::{Global, sample};
+use super::{Global, complain, sample};
 
 /// Which steps of starting up are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Steps {
 
     fn say(self, step: &str) {
         if self != Self::Silent {
-            eprintln!("{step} …");
+            complain(&format!("{step} …"));
         }
     }
 }

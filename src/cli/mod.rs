@@ -301,7 +301,7 @@ async fn execute(
         .execute_reporting(request, |progress| {
             // R24: neither success nor failure until the request id has been asked again.
             if progress == Progress::Checking {
-                eprintln!("The connection broke; checking what became of the command …");
+                complain("The connection broke; checking what became of the command …");
             }
         })
         .await?;

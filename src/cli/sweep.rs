@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::domain::Desk;
 use crate::store::{House, StoreError};
 
+use super::complain;
 use super::connect::Session;
 use super::failure::Failure;
 use super::output::Output;
@@ -60,7 +61,7 @@ async fn until_stopped(house: &House, desk: &Desk) -> Result<i64, Failure> {
             }
             Err(error @ StoreError::OutOfReach { .. }) => {
                 if !away {
-                    eprintln!("{error}");
+                    complain(&error.to_string());
                 }
                 away = true;
                 PAUSE_WHILE_AWAY

@@ -15,7 +15,7 @@ pub mod top;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::layout::{Layout, Screen};
@@ -23,13 +23,20 @@ use super::model::{Model, Panel};
 use super::text;
 use super::theme::Theme;
 
-/// Paints the model.
+/// Paints the model on a frame, which is its alone.
 pub fn draw(frame: &mut Frame, model: &Model, theme: &Theme) {
-    let area = frame.area();
-    if (area.width, area.height) != model.size {
-        return; // The terminal has just been resized: the message that says so is on its way.
+    let cursor = paint(frame.buffer_mut(), model, theme);
+    if let Some(position) = cursor {
+        frame.set_cursor_position(position);
     }
-    let buffer = frame.buffer_mut();
+}
+
+/// Paints the model on a buffer of its size; says where the terminal's cursor is to stand, if text is typed.
+pub fn paint(buffer: &mut Buffer, model: &Model, theme: &Theme) -> Option<Position> {
+    let area = buffer.area;
+    if (area.width, area.height) != model.size {
+        return None; // The terminal has just been resized: the message that says so is on its way.
+    }
     buffer.set_style(area, theme.text);
     match model.screen() {
         Screen::TooSmall => too_small(buffer, area, theme),
@@ -41,15 +48,14 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: &Theme) {
         }
         Screen::Full(layout) => full(buffer, &layout, model, theme),
     }
-    if model.screen() != Screen::TooSmall {
-        let cursor = dialog::draw(buffer, area, model, theme);
-        if let Some(position) = cursor {
-            frame.set_cursor_position(position);
-        }
-    }
+    let cursor = match model.screen() {
+        Screen::TooSmall => None,
+        _ => dialog::draw(buffer, area, model, theme),
+    };
     if theme.glyphs.rule.is_ascii() {
-        in_ascii(frame.buffer_mut());
+        in_ascii(buffer);
     }
+    cursor
 }
 
 /// Nothing but ASCII: punctuation by its twin, and a question mark for what has none.

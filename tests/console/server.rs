@@ -1,10 +1,14 @@
 //! Keyrack's own server under consoles: killed beneath them, shared by them, stopped by the last of them.
 
 use std::fs::{self, File, Permissions};
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::io::{Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::process::{Child, Command};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -12,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::desk::{Desk, keyrack_in};
-use crate::terminal::Program;
+use crate::terminal::{PATIENCE, Program};
 
 /// A server of its own, in a directory that its user can enter when root runs the tests.
 pub struct OwnServer(TempDir);
@@ -153,6 +157,18 @@ fn turn_to_a_free_day_with_a_claim(desk: &Desk) {
 #[test]
 fn a_window_that_is_closed_ends_its_console_and_the_last_one_stops_the_server() {
     let own = OwnServer::new();
+    for typed in ["", "llllllllllhhhhhhhhhh", "\x1b[B\x1b[A\x1b[C"] {
+        let (mut window, mut console) = console_in_a_window(&own);
+        // What is typed as the window closes is read at a terminal that is gone.
+        window.write_all(typed.as_bytes()).unwrap();
+        drop(window);
+        ends(&mut console);
+        assert!(!own.is_running(), "after {typed:?}");
+    }
+}
+
+/// A console in a session of its own, with the window as its terminal, as a terminal program would start it.
+fn console_in_a_window(own: &OwnServer) -> (File, Child) {
     let window = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&window).unwrap();
     unlockpt(&window).unwrap();
@@ -160,6 +176,8 @@ fn a_window_that_is_closed_ends_its_console_and_the_last_one_stops_the_server() 
     let line = File::options()
         .read(true)
         .write(true)
+        // Not ours, even if we have no terminal: a hang-up is for the console alone.
+        .custom_flags(OFlags::NOCTTY.bits().cast_signed())
         .open(name.to_str().unwrap())
         .unwrap();
     tcsetwinsize(
@@ -172,8 +190,7 @@ fn a_window_that_is_closed_ends_its_console_and_the_last_one_stops_the_server() 
         },
     )
     .unwrap();
-    // Its own session, with the window as its terminal, as a terminal program would start it.
-    let mut console = Command::new("setsid")
+    let console = Command::new("setsid")
         .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_keyrack")])
         .env_remove("DATABASE_URL")
         .env("KEYRACK_DATA_DIR", own.home())
@@ -183,14 +200,34 @@ fn a_window_that_is_closed_ends_its_console_and_the_last_one_stops_the_server() 
         .stderr(line)
         .spawn()
         .unwrap();
-    let mut window = File::from(window);
-    let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
-    while !String::from_utf8_lossy(&shown).contains("Riverside House") {
-        let count = window.read(&mut buffer).unwrap();
-        shown.extend_from_slice(&buffer[..count]);
-    }
+    let window = File::from(window);
+    let mut output = window.try_clone().unwrap();
+    let (seen, sight) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
+        while !String::from_utf8_lossy(&shown).contains("Riverside House") {
+            let Ok(count @ 1..) = output.read(&mut buffer) else {
+                return;
+            };
+            shown.extend_from_slice(&buffer[..count]);
+        }
+        // The window's only other handle: let go before it is said that the console is there.
+        drop(output);
+        let _ = seen.send(());
+    });
+    sight
+        .recv_timeout(PATIENCE)
+        .expect("the console never showed its house");
+    (window, console)
+}
 
-    drop(window);
-    console.wait().unwrap();
-    assert!(!own.is_running());
+fn ends(console: &mut Child) {
+    let started = Instant::now();
+    while console.try_wait().unwrap().is_none() {
+        if started.elapsed() > PATIENCE {
+            let _ = console.kill();
+            panic!("the console went on in a window that was closed");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }

@@ -17,7 +17,7 @@ use rustix::termios::{LocalModes, tcgetattr};
 use vt100::MouseProtocolMode;
 
 /// How long anything may take on a machine that has much else to do.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Something to run in a terminal.
 pub struct Program {
