@@ -98,6 +98,7 @@ impl Program {
         let display = Arc::new(Display {
             state: Mutex::new(State {
                 parser: vt100::Parser::new(cells(height), cells(width), 0),
+                unfinished: Vec::new(),
                 written: Vec::new(),
             }),
             changed: Condvar::new(),
@@ -140,6 +141,8 @@ struct Display {
 
 struct State {
     parser: vt100::Parser,
+    /// What is not shown yet, because it is part of a frame that is not whole.
+    unfinished: Vec<u8>,
     /// Everything that was ever written to the terminal.
     written: Vec<u8>,
 }
@@ -150,7 +153,10 @@ impl Display {
         let mut state = self.state.lock().unwrap();
         // A question may be cut in two by the pipe: look back a little.
         let seen = state.written.len();
-        state.parser.process(bytes);
+        state.unfinished.extend_from_slice(bytes);
+        let shown = whole(&state.unfinished);
+        let finished: Vec<u8> = state.unfinished.drain(..shown).collect();
+        state.parser.process(&finished);
         state.written.extend_from_slice(bytes);
         let mut answer = Vec::new();
         let (ink, paper) = if light {
@@ -171,6 +177,22 @@ impl Display {
         drop(state);
         self.changed.notify_all();
         answer
+    }
+}
+
+/// How much can be shown: a frame that is painted as one (synchronized output) is shown when it is whole, as terminals
+/// do that know this, so that no story acts on half a frame.
+fn whole(bytes: &[u8]) -> usize {
+    const BEGIN: &[u8] = b"\x1b[?2026h";
+    const END: &[u8] = b"\x1b[?2026l";
+    let last = |mark: &[u8]| bytes.windows(mark.len()).rposition(|window| window == mark);
+    match (last(BEGIN), last(END)) {
+        (Some(begin), end) if end.is_none_or(|end| end < begin) => begin,
+        // A mark may be cut in two by the pipe.
+        _ => (1..BEGIN.len().min(bytes.len()))
+            .rev()
+            .find(|&length| bytes.ends_with(&BEGIN[..length]))
+            .map_or(bytes.len(), |length| bytes.len() - length),
     }
 }
 
