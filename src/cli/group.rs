@@ -35,6 +35,7 @@ pub enum Command {
     /// Make all that is held of a group last
     Confirm {
         /// Its number
+        #[arg(value_parser = super::number)]
         group: i64,
         #[command(flatten)]
         request: RequestArgument,
@@ -42,6 +43,7 @@ pub enum Command {
     /// Give all that is held of a group more time
     Renew {
         /// Its number
+        #[arg(value_parser = super::number)]
         group: i64,
         #[command(flatten)]
         length: LengthArgument,
@@ -51,6 +53,7 @@ pub enum Command {
     /// Give a whole group back; refused if stock of it is sold
     Cancel {
         /// Its number
+        #[arg(value_parser = super::number)]
         group: i64,
         /// Why
         #[arg(
@@ -69,6 +72,7 @@ pub enum Command {
     /// Show a group and its claims
     Show {
         /// Its number
+        #[arg(value_parser = super::number)]
         group: i64,
     },
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use uuid::Uuid;
 
-use crate::domain::{RequestId, SlotHoldId, StockHoldId};
+use crate::domain::{Refusal, RequestId, SlotHoldId, StockHoldId};
 use crate::store::HistoryOf;
 
 use super::connect::Session;
@@ -15,10 +15,10 @@ use super::output::{self, Output};
 #[group(multiple = false)]
 pub struct Command {
     /// Of one claim on a room
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number)]
     room_hold: Option<i64>,
     /// Of one claim on stock
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number)]
     stock_hold: Option<i64>,
     /// Of one request
     #[arg(long, value_name = "UUID")]
@@ -36,6 +36,11 @@ impl Command {
         };
         let house = session.house().await?;
         let events = house.history(of).await?;
+        // Whatever exists has a history.
+        if let (true, Some(hold_id)) = (events.is_empty(), self.room_hold.or(self.stock_hold)) {
+            let calendar = &house.site().calendar;
+            return Err(Failure::refused(Refusal::NoSuchHold { hold_id }, calendar));
+        }
         Ok(output::events(&events, &house.site().calendar))
     }
 }

@@ -177,6 +177,7 @@ impl RequestArgument {
 #[derive(Debug, Clone, Copy, Args)]
 struct ClaimArguments {
     /// The number of the claim
+    #[arg(value_parser = number)]
     hold: i64,
     /// Refuse if the claim has changed since it had this version
     #[arg(long, value_name = "N")]
@@ -189,6 +190,23 @@ impl ClaimArguments {
     fn expect_version(self) -> Option<Version> {
         self.expect_version.map(Version)
     }
+}
+
+/// A number as every list prints it, or with the sign that it has on screen: `17`, `#17`.
+fn number(typed: &str) -> Result<i64, String> {
+    typed
+        .strip_prefix('#')
+        .unwrap_or(typed)
+        .parse()
+        .map_err(|_| "it is a number, as the hold printed it, like 17".into())
+}
+
+/// Why somebody does something, where it has to be said.
+fn reason(typed: &str) -> Result<String, String> {
+    if typed.trim().is_empty() {
+        return Err("say why, in a word or two".into());
+    }
+    Ok(typed.to_owned())
 }
 
 /// For every command that makes a hold.
@@ -234,13 +252,19 @@ pub async fn run(cli: Cli) -> ExitCode {
     let json = cli.global.json;
     log::to_file();
     match dispatch(cli).await {
-        Ok(output) => {
-            print(if json { &output.json } else { &output.text });
-            ExitCode::from(u8::from(output.failed))
-        }
+        Ok(output) => match print(if json { &output.json } else { &output.text }) {
+            Ok(()) => ExitCode::from(u8::from(output.failed)),
+            Err(error) => {
+                complain(&format!(
+                    "It is done, but the answer could not be written: {error}."
+                ));
+                ExitCode::FAILURE
+            }
+        },
         Err(failure) => {
             match &failure {
-                Failure::Refused(refused) if json => print(&output::refusal_json(refused)),
+                // The exit code says it too, should nobody be able to read it.
+                Failure::Refused(refused) if json => drop(print(&output::refusal_json(refused))),
                 _ => complain(&failure.sentence()),
             }
             failure.exit_code()
@@ -254,9 +278,14 @@ fn complain(text: &str) {
 }
 
 /// Prints a line; whoever closed the other end of a pipe has read enough.
-fn print(text: &str) {
-    if !text.is_empty() {
-        let _ = writeln!(std::io::stdout().lock(), "{text}");
+fn print(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }
 

@@ -75,7 +75,7 @@ pub enum Command {
         /// When it ends
         to: String,
         /// Why
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -140,11 +140,13 @@ pub enum Command {
         #[command(flatten)]
         claim: ClaimArguments,
         /// The number of the other claim
+        #[arg(value_parser = super::number)]
         other: i64,
     },
     /// Show one claim
     Show {
         /// Its number
+        #[arg(value_parser = super::number)]
         hold: i64,
     },
     /// List claims

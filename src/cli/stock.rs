@@ -33,7 +33,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         quantity: i64,
         /// Why
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -46,7 +46,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         change: i64,
         /// Why
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -98,6 +98,7 @@ pub enum Command {
     /// Show one claim
     Show {
         /// Its number
+        #[arg(value_parser = super::number)]
         hold: i64,
     },
     /// List claims

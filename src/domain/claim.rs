@@ -47,12 +47,14 @@ impl fmt::Display for ClaimState {
 
 /// A word that is none of the known ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("“{word}” is not a {what}")]
+#[error("“{word}” is no {what}; there are {choices}")]
 pub struct UnknownWord {
     /// The kind of thing that was expected.
     pub what: &'static str,
     /// The word that was found.
     pub word: String,
+    /// The words that there are.
+    pub choices: &'static str,
 }
 
 impl FromStr for ClaimState {
@@ -65,6 +67,7 @@ impl FromStr for ClaimState {
             .ok_or_else(|| UnknownWord {
                 what: "state",
                 word: word.to_owned(),
+                choices: "held, confirmed, cancelled and expired",
             })
     }
 }
@@ -99,6 +102,7 @@ impl FromStr for Purpose {
             .ok_or_else(|| UnknownWord {
                 what: "purpose",
                 word: word.to_owned(),
+                choices: "guest and block",
             })
     }
 }

@@ -64,8 +64,9 @@ impl FromStr for BookedBy {
             .into_iter()
             .find(|booked_by| booked_by.word() == word)
             .ok_or_else(|| UnknownWord {
-                what: "way to book a room (hour or night)",
+                what: "way to book a room",
                 word: word.to_owned(),
+                choices: "hour and night",
             })
     }
 }

@@ -242,10 +242,12 @@ fn read_date(text: &str) -> Option<NaiveDate> {
     (parts.next().is_none() && year > 0).then_some(date)
 }
 
-/// `10:00`, `10:00:30`, `10:00:30.5`; none inside for `24:00`. Finer than a microsecond is not kept.
+/// `9:00`, `10:00`, `10:00:30`, `10:00:30.5`; none inside for `24:00`. Finer than a microsecond is not kept.
 fn read_clock(text: &str) -> Option<Option<NaiveTime>> {
     let mut parts = text.split(':');
-    let (hour, minute) = (number(parts.next()?, 2)?, number(parts.next()?, 2)?);
+    let hour = parts.next()?;
+    let hour = number(hour, 1).or_else(|| number(hour, 2))?;
+    let minute = number(parts.next()?, 2)?;
     let seconds = parts.next().unwrap_or("00");
     if parts.next().is_some() {
         return None;

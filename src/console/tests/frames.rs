@@ -427,3 +427,20 @@ fn every_state_can_be_drawn_at_every_size() {
         }
     }
 }
+
+#[test]
+fn a_note_that_does_not_fit_says_that_it_goes_on() {
+    let mut desk = Desk::new();
+    desk.model.place_cursor(at("2026-12-03T14:00"));
+    let room = desk.model.cursor.room.unwrap();
+    desk.picture(|picture| {
+        for claim in picture.claims.iter_mut().filter(|claim| claim.room == room) {
+            claim.note = "wheelchair, ".repeat(60);
+        }
+    });
+    let shown = shown(&desk.model);
+    assert!(
+        shown.contains("wheelchair…") || shown.contains(",…"),
+        "{shown}"
+    );
+}

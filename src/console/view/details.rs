@@ -75,8 +75,15 @@ impl Page<'_> {
 
     fn wrapped(&mut self, words: &str, most: usize, style: Style) {
         let cells = usize::from(self.area.width.saturating_sub(2));
-        for line in wrap(words, cells).iter().take(most) {
-            self.line(line, style);
+        let lines = wrap(words, cells);
+        for (number, line) in lines.iter().take(most).enumerate() {
+            if number + 1 == most && lines.len() > most {
+                // With what would follow it is too long, and the sign says that it goes on.
+                let whole = format!("{line} {}", lines[most]);
+                self.line(&truncate(&whole, cells, self.theme.glyphs.cut), style);
+            } else {
+                self.line(line, style);
+            }
         }
     }
 
