@@ -7,8 +7,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection};
+
+use crate::domain::Desk;
 
 /// How long to wait for a connection before saying that the database is out of reach.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -53,6 +56,14 @@ impl Connections {
         }
     }
 
+    /// The same, with sessions that say whose they are.
+    pub(super) fn named(&self, desk: &Desk) -> Self {
+        Self {
+            options: self.options.clone().application_name(&session_name(desk)),
+            idle: Arc::default(),
+        }
+    }
+
     /// How connections are made.
     pub(super) fn options(&self) -> &PgConnectOptions {
         &self.options
@@ -73,7 +84,15 @@ impl Connections {
 
     /// A new connection, for a task that keeps it.
     pub(super) async fn open(&self) -> Result<PgConnection, sqlx::Error> {
-        tokio::time::timeout(CONNECT_PATIENCE, PgConnection::connect_with(&self.options))
+        self.open_with(&self.options).await
+    }
+
+    /// A new connection with settings of its own.
+    pub(super) async fn open_with(
+        &self,
+        options: &PgConnectOptions,
+    ) -> Result<PgConnection, sqlx::Error> {
+        tokio::time::timeout(CONNECT_PATIENCE, PgConnection::connect_with(options))
             .await
             .unwrap_or_else(|_| {
                 Err(sqlx::Error::Io(std::io::Error::new(
@@ -106,5 +125,61 @@ impl Connections {
             // The server may be gone; then there is nobody to say goodbye to.
             let _ = connection.close().await;
         }
+    }
+}
+
+/// What a session of a desk is called on the server, so that whoever waits for it can say for whom.
+///
+/// PostgreSQL keeps 63 bytes of it and only ASCII, so a long name is cut between two characters.
+pub(super) fn session_name(desk: &Desk) -> String {
+    let mut name = DESK_PREFIX.to_owned();
+    for character in desk.0.chars() {
+        let mut bytes = [0; 4];
+        let encoded =
+            utf8_percent_encode(character.encode_utf8(&mut bytes), UNSAFE_IN_NAMES).to_string();
+        if name.len() + encoded.len() > LONGEST_NAME {
+            break;
+        }
+        name.push_str(&encoded);
+    }
+    name
+}
+
+/// The desk whose session is called so, if it is one that says so.
+pub(super) fn desk_of_session(name: &str) -> Option<Desk> {
+    let desk = percent_decode_str(name.strip_prefix(DESK_PREFIX)?)
+        .decode_utf8()
+        .ok()?;
+    Some(Desk(desk.into_owned()))
+}
+
+const DESK_PREFIX: &str = "keyrack/";
+
+/// PostgreSQL's NAMEDATALEN, less the end.
+const LONGEST_NAME: usize = 63;
+
+/// Besides what is not ASCII.
+const UNSAFE_IN_NAMES: &AsciiSet = &CONTROLS.add(b'%');
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_desk_is_found_again_in_the_name_of_its_session() {
+        for name in ["anna", "Zoë & co", "100 %", "front desk/2", ""] {
+            let session = session_name(&Desk(name.into()));
+            assert!(session.is_ascii(), "{session}");
+            assert_eq!(desk_of_session(&session), Some(Desk(name.into())));
+        }
+        assert_eq!(desk_of_session("keyrack"), None);
+        assert_eq!(desk_of_session("psql"), None);
+    }
+
+    #[test]
+    fn a_long_name_of_a_desk_is_cut_between_characters() {
+        let session = session_name(&Desk("김".repeat(20)));
+        assert!(session.len() <= LONGEST_NAME);
+        assert_eq!(desk_of_session(&session), Some(Desk("김".repeat(6))));
     }
 }

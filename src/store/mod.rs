@@ -17,6 +17,7 @@ mod rows;
 mod schema;
 mod send;
 mod sites;
+pub mod stepwise;
 pub mod watch;
 
 pub use commands::Progress;
@@ -27,6 +28,7 @@ pub use picture::Picture;
 pub use read::{HistoryOf, Problem, SlotFilter, StockFilter};
 pub use schema::SchemaState;
 pub use sites::Applied;
+pub use stepwise::{StepLimits, StepPlace, StepView, Stepwise};
 pub use watch::{Revive, Watch, WatchEvent};
 
 use std::future::Future;
@@ -37,7 +39,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use self::connections::Connections;
 use self::faults::{Kind, fault, kind};
 use self::hint::Hints;
-use crate::domain::Site;
+use crate::domain::{Desk, Site};
 
 /// How long a read may take before the server counts as out of reach: longer than the server's own limit.
 const READ_PATIENCE: Duration = Duration::from_secs(12);
@@ -71,6 +73,15 @@ impl Store {
     /// As [`Store::connect`].
     pub async fn another_desk(&self) -> Result<Self, StoreError> {
         Self::connected(self.connections.apart()).await
+    }
+
+    /// The same for a desk that is known by name: its sessions say whose they are, so that another desk which waits for
+    /// one can say for whom.
+    ///
+    /// # Errors
+    /// As [`Store::connect`].
+    pub async fn another_desk_named(&self, desk: &Desk) -> Result<Self, StoreError> {
+        Self::connected(self.connections.named(desk)).await
     }
 
     async fn connected(connections: Connections) -> Result<Self, StoreError> {

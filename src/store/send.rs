@@ -29,6 +29,31 @@ impl From<StoreError> for SendError {
     }
 }
 
+/// The function that a command calls.
+pub(super) fn function(command: &Command) -> &'static str {
+    match command {
+        Command::HoldSlot { .. } => "hold_slot",
+        Command::BlockSlot { .. } => "block_slot",
+        Command::ImportSlot { .. } => "import_slot",
+        Command::ConfirmSlot { .. } => "confirm_slot",
+        Command::CancelSlot { .. } => "cancel_slot",
+        Command::EditSlot { .. } => "edit_slot",
+        Command::RenewSlot { .. } => "renew_slot",
+        Command::MoveSlot { .. } => "move_slot",
+        Command::SwapSlots { .. } => "swap_slots",
+        Command::HoldStock { .. } => "hold_stock",
+        Command::ConfirmStock { .. } => "confirm_stock",
+        Command::CancelStock { .. } => "cancel_stock",
+        Command::RenewStock { .. } => "renew_stock",
+        Command::HoldGroup { .. } => "hold_group",
+        Command::ConfirmGroup { .. } => "confirm_group",
+        Command::RenewGroup { .. } => "renew_group",
+        Command::CancelGroup { .. } => "cancel_group",
+        Command::ReceiveStock { .. } => "receive_stock",
+        Command::AdjustStock { .. } => "adjust_stock",
+    }
+}
+
 /// One command, one statement, one round trip.
 pub(super) async fn send(
     connection: &mut PgConnection,
