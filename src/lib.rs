@@ -3,6 +3,7 @@
 //! The map of the house; each module may use those below it and nothing above:
 //!
 //! - `cli`: the command line, one file per noun.
+//! - [`demo`]: what shows how conflicts are decided; so far, the lab.
 //! - [`console`]: the screen: model, message, update, keys, theme, view, runtime.
 //! - [`store`]: the only place that knows SQL: commands, reads, change log, refusal mapping, clock.
 //! - [`postgres`]: the embedded server.
@@ -10,6 +11,7 @@
 
 pub mod cli;
 pub mod console;
+pub mod demo;
 pub mod domain;
 pub mod postgres;
 pub mod store;

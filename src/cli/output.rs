@@ -6,6 +6,7 @@ mod claims;
 mod events;
 mod free;
 mod instead;
+mod lab;
 mod race;
 mod refusal;
 
@@ -13,6 +14,7 @@ pub use claims::View;
 pub use events::events;
 pub use free::free;
 pub use instead::instead;
+pub use lab::{Paper, lab, strategies};
 pub use race::{Client, Reply, race};
 pub use refusal::refusal_json;
 
@@ -213,24 +215,48 @@ pub fn table<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> String {
-    let rows: Vec<[String; N]> = std::iter::once(header.map(str::to_owned))
+    aligned_table(header.map(|name| (name, Align::Left)), rows).join("\n")
+}
+
+/// Where a cell stands in its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Align {
+    Left,
+    /// For figures.
+    Right,
+}
+
+/// The lines of a table: its header, then its rows.
+fn aligned_table<const N: usize>(
+    header: [(&str, Align); N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Vec<String> {
+    let alignments = header.map(|(_, align)| align);
+    let rows: Vec<[String; N]> = std::iter::once(header.map(|(name, _)| name.to_owned()))
         .chain(rows.into_iter().map(|row| row.map(|cell| harmless(&cell))))
         .collect();
-    let mut widths = [0; N];
+    let mut columns = alignments.map(|align| (0, align));
     for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+        for ((width, _), cell) in columns.iter_mut().zip(row) {
             *width = (*width).max(cell.width());
         }
     }
-    let lines: Vec<String> = rows.iter().map(|row| line(row, &widths)).collect();
-    lines.join("\n")
+    rows.iter().map(|row| line(row, &columns)).collect()
 }
 
-fn line(cells: &[String], widths: &[usize]) -> String {
+fn line(cells: &[String], columns: &[(usize, Align)]) -> String {
     let mut line = String::new();
-    for (cell, width) in cells.iter().zip(widths).filter(|(_, width)| **width > 0) {
-        line.push_str(cell);
-        line.push_str(&" ".repeat(width - cell.width() + 2));
+    for (cell, (width, align)) in cells
+        .iter()
+        .zip(columns)
+        .filter(|(_, (width, _))| *width > 0)
+    {
+        let space = " ".repeat(width - cell.width());
+        match align {
+            Align::Left => line.extend([cell, space.as_str()]),
+            Align::Right => line.extend([space.as_str(), cell]),
+        }
+        line.push_str("  ");
     }
     line.truncate(line.trim_end().len());
     line

@@ -12,6 +12,7 @@ use super::complain;
 use super::connect::Session;
 use super::failure::Failure;
 use super::output::Output;
+use super::stop::Stop;
 
 /// How often to look.
 #[derive(Debug, Args)]
@@ -72,31 +73,5 @@ async fn until_stopped(house: &House, desk: &Desk) -> Result<i64, Failure> {
             () = stop.wait() => return Ok(expired),
             () = tokio::time::sleep(pause) => {}
         }
-    }
-}
-
-/// Ctrl-C or, where there is one, SIGTERM.
-struct Stop {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Stop {
-    fn new() -> Result<Self, Failure> {
-        Ok(Self {
-            #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-                .map_err(color_eyre::eyre::Report::from)?,
-        })
-    }
-
-    async fn wait(&mut self) {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = self.terminate.recv() => {}
-        }
-        #[cfg(not(unix))]
-        let _ = tokio::signal::ctrl_c().await;
     }
 }

@@ -130,17 +130,7 @@ fn give_back() {
 
 /// The theme for this terminal; asks it for its background, once, before anything else reads its answers.
 pub fn theme(config: &Config) -> Theme {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let colours = match config.colours {
-        ColoursChoice::True => Colours::True,
-        ColoursChoice::Sixteen => Colours::Sixteen,
-        ColoursChoice::None => Colours::None,
-        ColoursChoice::Auto => colours(
-            set("NO_COLOR").as_deref(),
-            set("COLORTERM").as_deref(),
-            set("TERM").as_deref(),
-        ),
-    };
+    let colours = colours_for(config);
     let background = match config.theme {
         ThemeChoice::Dark => Background::Dark,
         ThemeChoice::Light => Background::Light,
@@ -152,13 +142,36 @@ pub fn theme(config: &Config) -> Theme {
             Ok(ThemeMode::Dark) | Err(_) => Background::Dark,
         },
     };
+    Theme::new(background, colours, is_ascii(config))
+}
+
+/// How many colours to draw with.
+pub fn colours_for(config: &Config) -> Colours {
+    match config.colours {
+        ColoursChoice::True => Colours::True,
+        ColoursChoice::Sixteen => Colours::Sixteen,
+        ColoursChoice::None => Colours::None,
+        ColoursChoice::Auto => colours(
+            set("NO_COLOR").as_deref(),
+            set("COLORTERM").as_deref(),
+            set("TERM").as_deref(),
+        ),
+    }
+}
+
+/// Whether to draw only ASCII signs.
+pub fn is_ascii(config: &Config) -> bool {
     let locale = set("LC_ALL")
         .or_else(|| set("LC_CTYPE"))
         .or_else(|| set("LANG"));
-    let ascii = config
+    config
         .ascii
-        .unwrap_or_else(|| wants_ascii(locale.as_deref(), set("TERM").as_deref()));
-    Theme::new(background, colours, ascii)
+        .unwrap_or_else(|| wants_ascii(locale.as_deref(), set("TERM").as_deref()))
+}
+
+/// A variable of the environment, unless it is empty.
+fn set(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn colours(no_color: Option<&str>, colorterm: Option<&str>, term: Option<&str>) -> Colours {

@@ -58,8 +58,16 @@ impl Connections {
 
     /// The same, with sessions that say whose they are.
     pub(super) fn named(&self, desk: &Desk) -> Self {
+        self.with_options(|options| options.application_name(&session_name(desk)))
+    }
+
+    /// Another way to make connections, which differs in this; and none made yet.
+    pub(super) fn with_options(
+        &self,
+        change: impl FnOnce(PgConnectOptions) -> PgConnectOptions,
+    ) -> Self {
         Self {
-            options: self.options.clone().application_name(&session_name(desk)),
+            options: change(self.options.clone()),
             idle: Arc::default(),
         }
     }

@@ -11,6 +11,7 @@ mod faults;
 mod free;
 mod hint;
 mod house;
+pub mod lab;
 mod picture;
 mod read;
 mod rows;
