@@ -50,10 +50,7 @@ impl Connections {
 
     /// The same way to make connections, and none made yet.
     pub(super) fn apart(&self) -> Self {
-        Self {
-            options: self.options.clone(),
-            idle: Arc::default(),
-        }
+        self.with_options(|options| options)
     }
 
     /// The same, with sessions that say whose they are.
