@@ -169,6 +169,7 @@ fn picture() -> Picture {
             renewals: 3,
             horizon: TimeDelta::days(400),
             is_default: true,
+            is_demo: false,
         },
         window: Period::new(first_day, first_day + TimeDelta::days(DAYS)).unwrap(),
         stock_claims: stock_claims(&items),

@@ -3,7 +3,7 @@
 //! The map of the house; each module may use those below it and nothing above:
 //!
 //! - `cli`: the command line, one file per noun.
-//! - [`demo`]: what shows how conflicts are decided; so far, the lab.
+//! - [`demo`]: two desks side by side, and the lab: what shows how conflicts are decided.
 //! - [`console`]: the screen: model, message, update, keys, theme, view, runtime.
 //! - [`store`]: the only place that knows SQL: commands, reads, change log, refusal mapping, clock.
 //! - [`postgres`]: the embedded server.

@@ -51,6 +51,7 @@ pub fn site(zone: &str) -> Site {
         renewals: 3,
         horizon: TimeDelta::days(400),
         is_default: true,
+        is_demo: false,
     }
 }
 

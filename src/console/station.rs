@@ -153,6 +153,11 @@ impl Station {
         }
     }
 
+    /// Asks for a new picture, whether or not something has changed.
+    pub fn refresh(&self) {
+        self.watch.refresh();
+    }
+
     /// Until the database's clock shows another second, and a little, so that it surely does.
     pub fn until_next_second(&self) -> Duration {
         let past = self.model.now().timestamp_subsec_millis().min(999);

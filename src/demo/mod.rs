@@ -1,5 +1,18 @@
-//! What shows how conflicts are decided: the lab runs the same race against each known strategy.
+//! What shows how conflicts are decided (design section 8).
+//!
+//! - [`desks`] needs no terminal: two consoles on one house, the moves that can be made with them, and what happened.
+//!   The house is a demo's own ([`crate::store::DemoSite`]).
+//! - [`lab`] runs the same race against each known strategy.
 //!
 //! This module must not know SQL, nor arguments.
 
+pub mod desks;
 pub mod lab;
+mod switch;
+pub mod transcript;
+mod volley;
+mod words;
+
+pub use desks::{Context, Desks, Happening, Which};
+pub use transcript::Transcript;
+pub use volley::{Shot, Verdict};

@@ -28,6 +28,8 @@ pub struct Site {
     pub horizon: TimeDelta,
     /// Whether this is the default of its server.
     pub is_default: bool,
+    /// Whether it was made for one run of a demo and goes with it; it never counts as a site to choose (design section 9).
+    pub is_demo: bool,
 }
 
 /// How a room is booked.

@@ -6,6 +6,7 @@
 
 mod commands;
 mod connections;
+mod demo;
 mod error;
 mod faults;
 mod free;
@@ -22,6 +23,7 @@ pub mod stepwise;
 pub mod watch;
 
 pub use commands::Progress;
+pub use demo::{DemoSite, Recorded};
 pub use error::StoreError;
 pub use free::{Free, FreeSearch};
 pub use house::{ItemAnswer, RoomAnswer};

@@ -112,7 +112,7 @@ impl House {
         let read_at = self.now().await?;
         let site = self
             .store
-            .sites()
+            .all_sites()
             .await?
             .into_iter()
             .find(|site| site.id == self.site.id)

@@ -309,6 +309,7 @@ pub(super) struct SiteRow {
     pub(super) renewals: i32,
     pub(super) horizon_seconds: i64,
     pub(super) is_default: bool,
+    pub(super) is_demo: bool,
 }
 
 impl TryFrom<SiteRow> for Site {
@@ -330,6 +331,7 @@ impl TryFrom<SiteRow> for Site {
             renewals: row.renewals,
             horizon: TimeDelta::seconds(row.horizon_seconds),
             is_default: row.is_default,
+            is_demo: row.is_demo,
         })
     }
 }

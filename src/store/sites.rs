@@ -23,11 +23,18 @@ pub struct Applied {
 }
 
 impl Store {
-    /// Every site, in the order in which they were made.
+    /// Every site but those of demos, in the order in which they were made.
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
     pub async fn sites(&self) -> Result<Vec<Site>, StoreError> {
+        let mut sites = self.all_sites().await?;
+        sites.retain(|site| !site.is_demo);
+        Ok(sites)
+    }
+
+    /// Every site, those of demos too.
+    pub(super) async fn all_sites(&self) -> Result<Vec<Site>, StoreError> {
         self.ask(async |mut connection| {
             let rows = sqlx::query_as!(
                 SiteRow,
@@ -40,7 +47,8 @@ impl Store {
                     extract(epoch FROM longest_hold)::bigint AS "longest_hold_seconds!",
                     renewals,
                     extract(epoch FROM horizon)::bigint AS "horizon_seconds!",
-                    is_default
+                    is_default,
+                    demo_lock IS NOT NULL AS "is_demo!"
                 FROM site
                 ORDER BY site_id
                 "#
@@ -55,13 +63,14 @@ impl Store {
         .collect()
     }
 
-    /// The site of that name; without a name the only one, or the default (design section 9).
+    /// The site of that name; without a name the only one, or the default (design section 9). A demo's is found by its
+    /// name only.
     ///
     /// # Errors
     /// [`StoreError::Site`] with a sentence, if there is none or no telling which.
     pub async fn site(&self, name: Option<&str>) -> Result<Site, StoreError> {
-        let sites = self.sites().await?;
         if let Some(name) = name {
+            let sites = self.all_sites().await?;
             return sites
                 .into_iter()
                 .find(|site| site.name == name)
@@ -72,6 +81,7 @@ impl Store {
                     ))
                 });
         }
+        let sites = self.sites().await?;
         let only = sites.len() == 1;
         match sites.iter().find(|site| site.is_default || only) {
             Some(site) => Ok(site.clone()),
@@ -125,6 +135,12 @@ impl Store {
     /// [`StoreError::Site`] if there is no such site.
     pub async fn set_default_site(&self, name: &str) -> Result<Site, StoreError> {
         let site = self.site(Some(name)).await?;
+        if site.is_demo {
+            return Err(StoreError::Site(format!(
+                "{} is a demo's and goes when the demo ends. Choose another house.",
+                harmless(name)
+            )));
+        }
         self.ask(async |mut connection| {
             let done = sqlx::query!("SELECT set_default_site($1)", site.id.0)
                 .execute(&mut connection)
@@ -182,7 +198,7 @@ impl Store {
     }
 }
 
-fn house_json(file: &HouseFile) -> Value {
+pub(super) fn house_json(file: &HouseFile) -> Value {
     let site = &file.site;
     json!({
         "site": {

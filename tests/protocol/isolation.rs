@@ -148,7 +148,8 @@ async fn r29_every_key_begins_with_the_site() {
 async fn r29_the_site_is_the_first_argument_of_every_function_that_touches_rows() {
     let test = TestHouse::new().await;
     let mut desk = test.database.connect().await;
-    // Besides: pure helpers and triggers, which see no table, and the two that come before there is a site.
+    // Besides: pure helpers and triggers, which see no table, and what comes before there is a site or looks
+    // after all that demos left.
     let elsewhere: Vec<String> = value(
         &mut desk,
         "SELECT coalesce(array_agg(p.proname::text ORDER BY p.proname::text), '{}')
@@ -166,6 +167,8 @@ async fn r29_the_site_is_the_first_argument_of_every_function_that_touches_rows(
         [
             "add_site",
             "apply_house",
+            "open_demo_site",
+            "remove_abandoned_demo_sites",
             "require_read_committed",
             "site_time"
         ]

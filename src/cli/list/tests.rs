@@ -65,6 +65,7 @@ fn listed(claims: Vec<SlotHold>, day: &str, week: bool) -> Output {
             renewals: 3,
             horizon: TimeDelta::days(730),
             is_default: true,
+            is_demo: false,
         },
         window: Period::new(days[0].1.start(), days.last().unwrap().1.end()).unwrap(),
         rooms: vec![room(1, "Blue room"), room(2, "Attic")],

@@ -27,6 +27,7 @@ fn site() -> Site {
         renewals: 3,
         horizon: TimeDelta::days(730),
         is_default: true,
+        is_demo: false,
     }
 }
 

@@ -1,0 +1,271 @@
+//! The core of a demo: two consoles without a terminal on the same house, and the moves that can be made with them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use color_eyre::eyre::Result;
+use crossterm::event::KeyEvent;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::console::keys::Keymap;
+use crate::console::message::Message;
+use crate::console::station::{self, Inbox, Station, Wish};
+use crate::domain::Desk;
+use crate::store::{House, Revive, StoreError};
+
+use super::switch::Switch;
+use super::transcript::{Shared, Transcript};
+use super::volley::{Verdict, Volley};
+use super::words::Words;
+
+/// One of the two desks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Which {
+    /// The left or upper one.
+    First,
+    /// The other.
+    Second,
+}
+
+impl Which {
+    /// Both, in order.
+    pub const BOTH: [Self; 2] = [Self::First, Self::Second];
+
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+
+    /// Its place in an array of two.
+    pub fn index(self) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Second => 1,
+        }
+    }
+}
+
+/// What two desks need.
+pub struct Context {
+    /// The house that both show.
+    pub house: House,
+    /// Who works at them.
+    pub names: [Desk; 2],
+    /// What each key does, at both.
+    pub keymap: Arc<Keymap>,
+    /// Columns and rows that each may paint.
+    pub sizes: [(u16, u16); 2],
+    /// Brings an embedded server back when it is lost.
+    pub revive: Option<Revive>,
+}
+
+/// What has happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Happening {
+    /// Something came to a desk, and this is to be done with its screen.
+    Desk(Which, Vec<Wish>),
+    /// Both commands that were let go together have been answered.
+    Verdict(Box<Verdict>),
+}
+
+/// Two desks at work.
+pub struct Desks {
+    desks: [DemoDesk; 2],
+    shared: Arc<Shared>,
+    verdicts: UnboundedReceiver<Verdict>,
+    volleys: usize,
+}
+
+struct DemoDesk {
+    station: Station,
+    inbox: Inbox,
+    switch: Arc<Switch>,
+    /// What the station reads through. Commands have connections of their own, so that one that is ready stays so.
+    reading: House,
+}
+
+impl Desks {
+    /// Opens both desks, each with its own connections.
+    ///
+    /// # Errors
+    /// If the database can't be asked.
+    pub async fn open(context: Context) -> Result<Self> {
+        let words = Words::read(&context.house).await?;
+        let now = context.house.now().await?;
+        let shared = Arc::new(Shared::new(context.names.clone(), words, now));
+        let (sender, verdicts) = unbounded_channel();
+        let open = async |which: Which| {
+            let commands = another(&context.house).await?;
+            let reading = another(&context.house).await?;
+            let switch = Arc::new(Switch::new(which, commands, shared.clone(), sender.clone()));
+            let (station, inbox) = Station::open(station::Context {
+                house: reading.clone(),
+                desk: context.names[which.index()].clone(),
+                keymap: context.keymap.clone(),
+                size: context.sizes[which.index()],
+                revive: context.revive.clone(),
+                executor: Some(switch.executor()),
+            })
+            .await?;
+            color_eyre::eyre::Ok(DemoDesk {
+                station,
+                inbox,
+                switch,
+                reading,
+            })
+        };
+        let desks = [open(Which::First).await?, open(Which::Second).await?];
+        Ok(Self {
+            desks,
+            shared,
+            verdicts,
+            volleys: 0,
+        })
+    }
+
+    /// A desk's console.
+    pub fn station(&self, which: Which) -> &Station {
+        &self.desks[which.index()].station
+    }
+
+    /// What its desk is called.
+    pub fn name(&self, which: Which) -> &Desk {
+        &self.shared.names[which.index()]
+    }
+
+    /// A message for one desk.
+    pub fn take_in(&mut self, which: Which, message: Message) -> Vec<Wish> {
+        self.desks[which.index()].station.take_in(message)
+    }
+
+    /// Presses a key at one desk.
+    pub fn press(&mut self, which: Which, key: KeyEvent) -> Vec<Wish> {
+        let message = self.station(which).pressed(key);
+        self.take_in(which, message)
+    }
+
+    /// Presses a key at both desks, at the first one first.
+    pub fn both(&mut self, key: KeyEvent) -> [Vec<Wish>; 2] {
+        Which::BOTH.map(|which| self.press(which, key))
+    }
+
+    /// Presses a key at both desks and lets what they ask of the house go within the same millisecond: first both
+    /// connections are made ready, then both commands are sent at once. A [`Verdict`] follows, if both ask something.
+    pub fn fire(&mut self, key: KeyEvent) -> [Vec<Wish>; 2] {
+        let volley = Arc::new(Volley::new());
+        for desk in &self.desks {
+            desk.switch.arm(Some(volley.clone()));
+        }
+        let wishes = self.both(key);
+        for desk in &self.desks {
+            desk.switch.arm(None);
+        }
+        if volley.is_full() {
+            self.volleys += 1;
+        }
+        tokio::spawn(volley.let_go());
+        wishes
+    }
+
+    /// Takes in the next thing that happens. Nothing is lost if the wait is given up.
+    pub async fn next(&mut self) -> Happening {
+        let [first, second] = &mut self.desks;
+        let (which, message) = tokio::select! {
+            Some(verdict) = self.verdicts.recv() => {
+                self.volleys = self.volleys.saturating_sub(1);
+                return Happening::Verdict(Box::new(verdict));
+            }
+            message = first.inbox.next() => (Which::First, message),
+            message = second.inbox.next() => (Which::Second, message),
+        };
+        Happening::Desk(which, self.take_in(which, message))
+    }
+
+    /// The next thing that has happened already, if there is one.
+    pub fn happened(&mut self) -> Option<Happening> {
+        if let Ok(verdict) = self.verdicts.try_recv() {
+            self.volleys = self.volleys.saturating_sub(1);
+            return Some(Happening::Verdict(Box::new(verdict)));
+        }
+        let (which, message) = Which::BOTH
+            .into_iter()
+            .find_map(|which| Some((which, self.desks[which.index()].inbox.arrived()?)))?;
+        Some(Happening::Desk(which, self.take_in(which, message)))
+    }
+
+    /// Whether an answer is being waited for.
+    pub fn is_waiting(&self) -> bool {
+        self.volleys > 0
+            || self
+                .desks
+                .iter()
+                .any(|desk| !desk.station.model().pending.is_empty())
+    }
+
+    /// Takes in what happens until nothing is pending and both desks show the house as it then is.
+    ///
+    /// # Errors
+    /// If the database can't be asked what time it is.
+    pub async fn settle(&mut self) -> Result<(), StoreError> {
+        while self.is_waiting() {
+            self.next().await;
+        }
+        let settled_at = self.desks[0].reading.now().await?;
+        for desk in &self.desks {
+            desk.station.refresh();
+        }
+        let is_fresh = |desk: &DemoDesk| {
+            let board = desk.station.model().board.as_ref();
+            board.is_some_and(|board| board.picture().read_at >= settled_at)
+        };
+        while !self.desks.iter().all(is_fresh) {
+            self.next().await;
+        }
+        Ok(())
+    }
+
+    /// What has happened so far.
+    pub fn transcript(&self) -> Transcript {
+        self.shared.transcript()
+    }
+
+    /// Writes a line of one's own into the transcript: a caption, say.
+    pub fn note(&self, text: &str) {
+        self.shared.note(text);
+    }
+
+    /// How long until the next second of a desk's clock.
+    pub fn until_next_second(&self) -> Duration {
+        self.desks[0].station.until_next_second()
+    }
+
+    /// Both desks leave; what has been asked is answered before, if that is soon.
+    pub async fn close(self) {
+        let [first, second] = self.desks;
+        tokio::join!(first.close(), second.close());
+    }
+}
+
+impl DemoDesk {
+    async fn close(self) {
+        let Self {
+            mut station,
+            inbox,
+            switch,
+            reading,
+        } = self;
+        station.farewell(inbox).await;
+        drop(station);
+        switch.house().store().close().await;
+        reading.store().close().await;
+    }
+}
+
+/// The house through connections of its own.
+async fn another(house: &House) -> Result<House, StoreError> {
+    let store = house.store().another_desk().await?;
+    Ok(store.house(house.site().clone()))
+}

@@ -1,0 +1,134 @@
+//! How one desk's commands reach the house, and what is written down of them on the way.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::console::station::{Executor, Report};
+use crate::domain::{Answer, Request};
+use crate::store::{House, StoreError};
+
+use super::desks::Which;
+use super::transcript::Shared;
+use super::volley::{Shot, Verdict, Volley};
+
+/// A desk's way to the house.
+pub(super) struct Switch {
+    which: Which,
+    house: House,
+    shared: Arc<Shared>,
+    verdicts: UnboundedSender<Verdict>,
+    armed: Mutex<Option<Arc<Volley>>>,
+}
+
+impl Switch {
+    pub(super) fn new(
+        which: Which,
+        house: House,
+        shared: Arc<Shared>,
+        verdicts: UnboundedSender<Verdict>,
+    ) -> Self {
+        Self {
+            which,
+            house,
+            shared,
+            verdicts,
+            armed: Mutex::default(),
+        }
+    }
+
+    /// The house through the connections of this desk's commands.
+    pub(super) fn house(&self) -> &House {
+        &self.house
+    }
+
+    /// Commands from now on wait for the volley; none lets them through.
+    pub(super) fn arm(&self, volley: Option<Arc<Volley>>) {
+        *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = volley;
+    }
+
+    /// What a station calls.
+    pub(super) fn executor(self: &Arc<Self>) -> Executor {
+        let switch = self.clone();
+        Arc::new(move |request, report| {
+            let switch = switch.clone();
+            let armed = switch.armed.lock().unwrap_or_else(PoisonError::into_inner);
+            let volley = armed.clone();
+            drop(armed);
+            if let Some(volley) = &volley {
+                volley.enlist(&switch.house, &request);
+            }
+            switch.shared.asked(switch.which, &request);
+            Box::pin(async move { switch.bring(request, report, volley).await })
+        })
+    }
+
+    /// Brings a command to the house and its answer back.
+    async fn bring(
+        &self,
+        request: Request,
+        report: Report,
+        volley: Option<Arc<Volley>>,
+    ) -> Result<Answer, StoreError> {
+        if let Some(volley) = &volley {
+            volley.wait().await;
+        }
+        let id = request.id;
+        let (shared, which) = (self.shared.clone(), self.which);
+        let report = move |progress| {
+            shared.progress(which, id, progress);
+            report(progress);
+        };
+        let sent = Instant::now();
+        self.shared.sent(which, id, volley.is_some());
+        let answer = self.house.execute_reporting(request, report).await;
+        let arrived = Instant::now();
+        self.shared.answered(which, id, &answer, arrived - sent);
+        if let Some(volley) = volley {
+            let shot = Shot {
+                which,
+                request: id,
+                sent: self.shared.since_opening(sent),
+                arrived: self.shared.since_opening(arrived),
+                decided_at: None,
+                outcome: self.shared.words.outcome(&answer),
+            };
+            if let Some(shots) = volley.answered(shot) {
+                self.judge(shots);
+            }
+        }
+        answer
+    }
+
+    /// Asks the database what it wrote down, and says in which order it decided.
+    fn judge(&self, mut shots: [Shot; 2]) {
+        let (house, shared, verdicts) = (
+            self.house.clone(),
+            self.shared.clone(),
+            self.verdicts.clone(),
+        );
+        tokio::spawn(async move {
+            match house.recorded(&[shots[0].request, shots[1].request]).await {
+                Ok(recorded) => {
+                    for shot in &mut shots {
+                        let record = recorded
+                            .iter()
+                            .find(|record| record.request == shot.request);
+                        shot.decided_at = record.map(|record| record.decided_at);
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "the order of two commands is not known"),
+            }
+            let zero = shots[0].sent.min(shots[1].sent);
+            for shot in &mut shots {
+                shot.sent -= zero;
+                shot.arrived -= zero;
+            }
+            let verdict = Verdict::new(shots);
+            shared.verdict(&verdict);
+            // Nobody hears it any more only when the demo is over.
+            let _ = verdicts.send(verdict);
+        });
+    }
+}

@@ -1,0 +1,263 @@
+//! What happened at both desks, with times by the database's clock, as text for a bug report.
+
+use std::fmt::{self, Write as _};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::domain::text::harmless;
+use crate::domain::{Answer, Desk, Request, RequestId, Site};
+use crate::store::{Progress, StoreError};
+
+use super::desks::Which;
+use super::volley::Verdict;
+use super::words::Words;
+
+/// What both desks write down together.
+pub(super) struct Shared {
+    pub(super) names: [Desk; 2],
+    pub(super) words: Words,
+    opened: Instant,
+    opened_at: DateTime<Utc>,
+    entries: Mutex<Vec<Entry>>,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// When, by the database's clock as it was carried on here.
+    pub at: DateTime<Utc>,
+    /// At which desk; none if it concerns both or neither.
+    pub desk: Option<Which>,
+    /// What, in words, one line each.
+    pub lines: Vec<String>,
+}
+
+/// What has happened, in the order in which it was noticed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transcript {
+    site: Site,
+    names: [Desk; 2],
+    opened_at: DateTime<Utc>,
+    entries: Vec<Entry>,
+}
+
+impl Shared {
+    pub(super) fn new(names: [Desk; 2], words: Words, now: DateTime<Utc>) -> Self {
+        Self {
+            names,
+            words,
+            opened: Instant::now(),
+            opened_at: now,
+            entries: Mutex::default(),
+        }
+    }
+
+    /// How long the demo had been open.
+    pub(super) fn since_opening(&self, at: Instant) -> Duration {
+        at.saturating_duration_since(self.opened)
+    }
+
+    /// The database's clock, carried on from the opening by this program's monotonic one.
+    fn now(&self) -> DateTime<Utc> {
+        self.opened_at + TimeDelta::from_std(self.opened.elapsed()).unwrap_or_default()
+    }
+
+    fn write(&self, desk: Option<Which>, lines: Vec<String>) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock, so that times are in order.
+        let at = self.now();
+        entries.push(Entry { at, desk, lines });
+    }
+
+    pub(super) fn asked(&self, which: Which, request: &Request) {
+        let lines = vec![
+            format!("asks: {}", self.words.command(&request.command)),
+            format!("request {}", request.id),
+        ];
+        self.write(Some(which), lines);
+    }
+
+    pub(super) fn sent(&self, which: Which, id: RequestId, together: bool) {
+        let how = if together {
+            " together with the other desk's"
+        } else {
+            ""
+        };
+        self.write(Some(which), vec![format!("sends {}{how}", short(id))]);
+    }
+
+    pub(super) fn progress(&self, which: Which, id: RequestId, progress: Progress) {
+        let what = match progress {
+            Progress::Retrying => "met contention, was rolled back and is asked again",
+            Progress::Checking => "the connection broke; the request id is asked what became of it",
+        };
+        self.write(Some(which), vec![format!("{}: {what}", short(id))]);
+    }
+
+    pub(super) fn answered(
+        &self,
+        which: Which,
+        id: RequestId,
+        answer: &Result<Answer, StoreError>,
+        took: Duration,
+    ) {
+        let mut lines = self.words.answer(answer);
+        let mut told = format!("{} answered after {}", short(id), micros(took));
+        if let Ok(answer) = answer {
+            let now = self.words.site().calendar.local(answer.now);
+            let _ = write!(
+                told,
+                ", when the database's clock said {}",
+                now.format("%H:%M:%S%.6f")
+            );
+        }
+        lines.push(told);
+        self.write(Some(which), lines);
+    }
+
+    pub(super) fn verdict(&self, verdict: &Verdict) {
+        self.write(None, self.verdict_lines(verdict));
+    }
+
+    /// Who was first, and both times.
+    fn verdict_lines(&self, verdict: &Verdict) -> Vec<String> {
+        let mut lines = vec![verdict.sentence(&self.names)];
+        for shot in &verdict.shots {
+            let decided = match shot.decided_at {
+                Some(at) => self
+                    .words
+                    .site()
+                    .calendar
+                    .local(at)
+                    .format("decided at %H:%M:%S%.6f by the database's clock")
+                    .to_string(),
+                None => "the database wrote nothing down".to_owned(),
+            };
+            lines.push(format!(
+                "{}: sent {} after the first, {decided}, answer here after {}",
+                harmless(&self.names[shot.which.index()].0),
+                micros(shot.sent),
+                micros(shot.arrived),
+            ));
+        }
+        lines
+    }
+
+    pub(super) fn note(&self, text: &str) {
+        self.write(None, text.lines().map(harmless).collect());
+    }
+
+    pub(super) fn transcript(&self) -> Transcript {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        Transcript {
+            site: self.words.site().clone(),
+            names: self.names.clone(),
+            opened_at: self.opened_at,
+            entries: entries.clone(),
+        }
+    }
+}
+
+impl Verdict {
+    /// Who was first, by how much, and what the other was told.
+    pub fn sentence(&self, names: &[Desk; 2]) -> String {
+        let name = |which: Which| harmless(&names[which.index()].0);
+        let (first, second) = (self.first(), self.second());
+        let lead = match self.lead() {
+            Some(lead) => format!(" by {} ms", milliseconds(lead)),
+            None => String::new(),
+        };
+        let mut text = format!("{} was first{lead}", name(first.which));
+        match (&first.outcome, &second.outcome) {
+            (Ok(_), Ok(_)) => text.push_str("; both got what they asked for."),
+            (Ok(_), Err(told)) => {
+                let _ = write!(text, "; {} was told: {told}", name(second.which));
+            }
+            (Err(told), Ok(_)) => {
+                let _ = write!(text, " and was told: {told}");
+            }
+            (Err(told), Err(also)) if told == also => {
+                let _ = write!(text, "; both were told: {told}");
+            }
+            (Err(told), Err(also)) => {
+                let _ = write!(
+                    text,
+                    " and was told: {told} {} was told: {also}",
+                    name(second.which)
+                );
+            }
+        }
+        text
+    }
+}
+
+impl Transcript {
+    /// What happened, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+impl fmt::Display for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calendar = &self.site.calendar;
+        let [first, second] = self.names.each_ref().map(|desk| harmless(&desk.0));
+        writeln!(
+            f,
+            "Keyrack {}: {first} and {second} at {}",
+            env!("CARGO_PKG_VERSION"),
+            harmless(&self.site.name)
+        )?;
+        writeln!(
+            f,
+            "Opened {} {}, by the database's clock.",
+            calendar
+                .local(self.opened_at)
+                .format("%A %-d %B %Y %H:%M:%S"),
+            calendar.zone().name()
+        )?;
+        writeln!(
+            f,
+            "This file has guests' names in it, if any were typed: look before you pass it on."
+        )?;
+        let width = first.chars().count().max(second.chars().count());
+        for entry in &self.entries {
+            let who = match entry.desk {
+                Some(Which::First) => first.as_str(),
+                Some(Which::Second) => second.as_str(),
+                None => "",
+            };
+            let mut lines = entry.lines.iter();
+            let at = calendar.local(entry.at).format("%H:%M:%S%.6f");
+            writeln!(
+                f,
+                "\n{at}  {who:width$}  {}",
+                lines.next().map_or("", String::as_str)
+            )?;
+            for line in lines {
+                writeln!(f, "{:15}  {:width$}  {line}", "", "")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first digits of a request's id, enough to find it again.
+fn short(id: RequestId) -> String {
+    let text = id.to_string();
+    text.get(text.len().saturating_sub(12)..)
+        .unwrap_or(&text)
+        .to_owned()
+}
+
+fn micros(length: Duration) -> String {
+    format!("{} µs", length.as_micros())
+}
+
+/// Milliseconds with two digits after the point.
+fn milliseconds(length: TimeDelta) -> String {
+    let micros = length.num_microseconds().unwrap_or(i64::MAX);
+    format!("{:.2}", micros as f64 / 1000.0)
+}

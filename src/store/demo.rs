@@ -1,0 +1,212 @@
+//! A demo's site, which lives as long as its demo (migration 0014), and what the two desks of a demo need beyond
+//! commands: connections that are ready at once, and the database's own record of what it answered when.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection, Executor};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::faults::fault;
+use super::send::send;
+use super::sites::house_json;
+use super::{House, Store, StoreError};
+use crate::domain::{Desk, HouseFile, Request, RequestId, SiteId};
+
+/// How often the session that keeps a demo's site is looked after.
+const LOOK_AFTER: Duration = Duration::from_secs(5);
+
+/// A site of its own for one demo. Whoever opens it removes it; what a killed demo leaves is removed by the next one.
+#[derive(Debug)]
+pub struct DemoSite {
+    house: House,
+    keeper: JoinHandle<()>,
+    enough: oneshot::Sender<()>,
+}
+
+/// What the database wrote down about a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The request.
+    pub request: RequestId,
+    /// When it was decided, by the database's clock: read while the locks of the command were held, so that of two
+    /// commands that wanted the same thing the earlier one was first.
+    pub decided_at: DateTime<Utc>,
+    /// The refusal's code; none if it was done.
+    pub refusal: Option<String>,
+}
+
+impl Store {
+    /// Removes what killed demos have left, and makes a site like the file for this one.
+    ///
+    /// # Errors
+    /// [`StoreError::OutOfReach`] and faults.
+    pub async fn open_demo_site(
+        &self,
+        desk: &Desk,
+        file: &HouseFile,
+    ) -> Result<DemoSite, StoreError> {
+        self.ask(async |mut connection| {
+            let removed = sqlx::query!("SELECT remove_abandoned_demo_sites()")
+                .fetch_one(&mut connection)
+                .await;
+            (connection, removed)
+        })
+        .await?;
+        let mut connection = self
+            .connections
+            .open()
+            .await
+            .map_err(|error| fault(&error))?;
+        let id = sqlx::query_scalar!(
+            r#"SELECT open_demo_site($1, $2, $3) AS "site_id!""#,
+            RequestId::fresh().0,
+            desk.0,
+            house_json(file)
+        )
+        .fetch_one(&mut connection)
+        .await
+        .map_err(|error| fault(&error))?;
+        let site = self.all_sites().await?;
+        let site = site
+            .into_iter()
+            .find(|site| site.id.0 == id)
+            .ok_or_else(|| {
+                StoreError::Fault("The demo's house was made and is not there.".into())
+            })?;
+        let (enough, heard) = oneshot::channel();
+        let keeper = tokio::spawn(keep(self.clone(), site.id, connection, heard));
+        Ok(DemoSite {
+            house: self.house(site),
+            keeper,
+            enough,
+        })
+    }
+}
+
+impl DemoSite {
+    /// The house.
+    pub fn house(&self) -> &House {
+        &self.house
+    }
+
+    /// Removes it with every row.
+    ///
+    /// # Errors
+    /// [`StoreError::OutOfReach`] and faults; then the next demo removes it.
+    pub async fn remove(self) -> Result<(), StoreError> {
+        let site = self.house.site.id;
+        let removed = self
+            .house
+            .store
+            .ask(async |mut connection| {
+                let removed = sqlx::query!("SELECT remove_demo_site($1)", site.0)
+                    .fetch_one(&mut connection)
+                    .await;
+                (connection, removed)
+            })
+            .await;
+        // The lock goes last. Whether the keeper still hears us or is done does not matter: it ends.
+        let _ = self.enough.send(());
+        let _ = self.keeper.await;
+        removed.map(|_| ())
+    }
+}
+
+/// Keeps the session that has the site's lock, and takes the lock again should the session be lost.
+async fn keep(
+    store: Store,
+    site: SiteId,
+    mut connection: PgConnection,
+    mut enough: oneshot::Receiver<()>,
+) {
+    loop {
+        tokio::select! {
+            _ = &mut enough => break,
+            () = tokio::time::sleep(LOOK_AFTER) => {}
+        }
+        if connection.ping().await.is_ok() {
+            continue;
+        }
+        let Ok(fresh) = store.connections.open().await else {
+            continue;
+        };
+        connection = fresh;
+        let kept = sqlx::query_scalar!(r#"SELECT keep_demo_site($1) AS "kept!""#, site.0)
+            .fetch_one(&mut connection)
+            .await;
+        if !matches!(kept, Ok(true)) {
+            tracing::warn!(%site, "the lock of the demo's site could not be taken again");
+        }
+    }
+    // The server may be gone; then there is nobody to say goodbye to.
+    let _ = connection.close().await;
+}
+
+impl House {
+    /// Makes ready for a command: an idle connection that has its statement prepared.
+    ///
+    /// The statement is sent in a transaction that may not write, which ends it at its first step: whatever the
+    /// command is, nothing is done and nothing is waited for.
+    ///
+    /// # Errors
+    /// [`StoreError::OutOfReach`].
+    pub async fn make_ready(&self, request: &Request) -> Result<(), StoreError> {
+        self.store.hints.finish().await;
+        let connections = &self.store.connections;
+        let mut connection = connections.take().await.map_err(|error| fault(&error))?;
+        let prepared = async {
+            connection.execute("BEGIN READ ONLY").await?;
+            // It fails as it must; what matters is that it has been there.
+            let _ = send(&mut connection, self.site.id, request).await;
+            connection.execute("ROLLBACK").await
+        };
+        match prepared.await {
+            Ok(_) => {
+                connections.give_back(connection);
+                Ok(())
+            }
+            // A connection that is of no use any more is found out by the command itself.
+            Err(error) => {
+                connections.forget_idle();
+                Err(fault(&error))
+            }
+        }
+    }
+
+    /// What the database wrote down about requests, in the order in which it decided them.
+    ///
+    /// # Errors
+    /// [`StoreError::OutOfReach`] and faults.
+    pub async fn recorded(&self, requests: &[RequestId]) -> Result<Vec<Recorded>, StoreError> {
+        let ids: Vec<uuid::Uuid> = requests.iter().map(|request| request.0).collect();
+        let rows = self
+            .store
+            .ask(async |mut connection| {
+                let rows = sqlx::query!(
+                    "
+                    SELECT request_id, at, refusal
+                    FROM request
+                    WHERE site_id = $1 AND request_id = ANY ($2)
+                    ORDER BY at
+                    ",
+                    self.site.id.0,
+                    &ids
+                )
+                .fetch_all(&mut connection)
+                .await;
+                (connection, rows)
+            })
+            .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| Recorded {
+                request: RequestId(row.request_id),
+                decided_at: row.at,
+                refusal: row.refusal,
+            })
+            .collect())
+    }
+}
