@@ -153,8 +153,8 @@ fn set_up_failed(error: &sqlx::Error) -> StoreError {
             }
             Some("42501") => {
                 return StoreError::Fault(
-                    "This user may not set the database up (tables and the btree_gist extension). Ask its owner to run \
-                     `keyrack db migrate`."
+                    "This user may not set the database up (tables, a schema beside them and the btree_gist extension). \
+                     Ask its owner to run `keyrack db migrate`."
                         .into(),
                 );
             }

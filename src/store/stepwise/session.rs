@@ -8,6 +8,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{Connection, Executor};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tracing::instrument::WithSubscriber;
 
 use super::reports::{Ears, Report};
@@ -17,7 +18,7 @@ use crate::store::connections::{Connections, session_name};
 use crate::store::send::{SendError, send};
 
 /// How soon the server looks whether a stopped session's client is still there.
-const CLIENT_CHECK: &str = "200ms";
+const CLIENT_CHECK: &str = "50ms";
 
 /// What came of the command.
 pub(super) type Played = Result<Answer, SendError>;
@@ -32,11 +33,15 @@ enum Job {
     RollBack(oneshot::Sender<Ended>),
 }
 
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
 /// A session in step mode.
 pub(super) struct Session {
     pub(super) backend: i32,
     jobs: mpsc::UnboundedSender<Job>,
-    task: JoinHandle<()>,
+    /// None once it has ended.
+    task: Option<JoinHandle<()>>,
 }
 
 impl Session {
@@ -98,7 +103,7 @@ impl Session {
         Ok(Self {
             backend,
             jobs,
-            task,
+            task: Some(task),
         })
     }
 
@@ -124,23 +129,26 @@ impl Session {
     /// Sends COMMIT and closes the connection without hearing what became of it.
     pub(super) async fn commit_unheard(&mut self) {
         let _ = self.jobs.send(Job::CommitUnheard);
-        let _ = (&mut self.task).await;
+        if let Some(task) = self.task.take() {
+            let _ = task.await;
+        }
     }
 
     /// Closes the connection without a word, whatever it is doing.
     pub(super) async fn cut(&mut self) {
-        self.task.abort();
-        let _ = (&mut self.task).await;
+        if let Some(task) = self.task.take() {
+            task.abort();
+            let _ = task.await;
+        }
     }
 
     /// Says goodbye to the server.
-    pub(super) async fn close(mut self) {
+    pub(super) async fn close(self) {
         drop(self.jobs);
-        if tokio::time::timeout(Duration::from_secs(1), &mut self.task)
-            .await
-            .is_err()
+        if let Some(mut task) = self.task
+            && timeout(GOODBYE, &mut task).await.is_err()
         {
-            self.task.abort();
+            task.abort();
         }
     }
 

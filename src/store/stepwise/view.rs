@@ -126,6 +126,14 @@ pub struct Step {
     pub depth: usize,
 }
 
+impl Step {
+    /// The text between BEGIN and END, with what it declares: [`Step::source`] without its head.
+    pub fn body(&self) -> &str {
+        let body = self.source.split("$function$").nth(1);
+        body.unwrap_or(&self.source).trim_matches('\n')
+    }
+}
+
 /// A step that has returned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PassedStep {
