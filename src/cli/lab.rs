@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::console::Config;
 use crate::console::terminal::{colours_for, is_ascii};
 use crate::console::theme::Colours;
-use crate::demo::lab::{self, Length, Plan};
+use crate::demo::lab::{self, LabError, Length, Plan};
 use crate::domain::duration;
 use crate::store::lab::{STRATEGIES, Strategy, strategy};
 
@@ -79,7 +79,13 @@ impl Command {
         })
         .await;
         progress.finish_and_clear();
-        Ok(output::lab(&plan, &report?, paper()))
+        let report = report.map_err(|error| match error {
+            LabError::NotEveryClient { reason } => Failure::OutOfReach(format!(
+                "Not every client could connect: {reason}. Nothing is left behind; let fewer run with --clients."
+            )),
+            LabError::Store(error) => error.into(),
+        })?;
+        Ok(output::lab(&plan, &report, paper()))
     }
 
     /// Those that were named, in the lab's own order; all, if none was.

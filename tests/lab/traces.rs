@@ -330,6 +330,19 @@ async fn two_labs_at_once_do_not_meet() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn more_clients_than_the_server_takes_are_told_so() {
+    let database = Database::migrated().await;
+    let mut observer = database.connect().await;
+    let limit = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT 8', current_database()); END $$";
+    observer.execute(limit).await.unwrap();
+    let output = run(&database, &["--clients", "20", "--seconds", "1"]);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("let fewer run with --clients"), "{said}");
+    assert!(schemas(&mut observer).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_may_not_create_a_schema_is_told_so() {
     let database = Database::migrated().await;
     let mut observer = database.connect().await;

@@ -139,7 +139,7 @@ fn text(plan: &Plan, report: &Report, paper: Paper) -> String {
     }
     lines.push(String::new());
     lines.extend(wrap(&closing(plan, report, paper), paper.width));
-    if report.measured.len() <= FEW {
+    if plan.strategies.len() <= FEW {
         for measured in &report.measured {
             lines.extend(explained(measured.strategy, paper));
         }
@@ -196,7 +196,7 @@ fn closing(plan: &Plan, report: &Report, paper: Paper) -> String {
         .sum();
     if gave_up > 0 {
         sentences.push(format!(
-            "{gave_up} got no answer, however often they tried."
+            "{gave_up} gave up after too many tries or seconds."
         ));
     }
     if report.stopped {
@@ -205,7 +205,7 @@ fn closing(plan: &Plan, report: &Report, paper: Paper) -> String {
             report.measured.len(),
             plan.strategies.len()
         ));
-    } else if report.measured.len() > FEW {
+    } else if plan.strategies.len() > FEW {
         sentences.push("`keyrack lab --list` says what each does.".into());
     }
     sentences.push("The scratch schema is gone.".into());

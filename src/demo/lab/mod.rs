@@ -51,16 +51,30 @@ pub struct Report {
     pub stopped: bool,
 }
 
+/// Why a lab came to no end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LabError {
+    /// The server takes fewer connections than there are clients.
+    #[error("not every client could connect: {reason}")]
+    NotEveryClient {
+        /// Short, harmless, without codes.
+        reason: String,
+    },
+    /// Anything else.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Measures every strategy of the plan, unless it is stopped before. `began` is told of each as its turn comes.
 ///
 /// # Errors
-/// [`StoreError`], after the scratch schema was removed if that could be done.
+/// [`LabError`], after the scratch schema was removed if that could be done.
 pub async fn run(
     store: &Store,
     plan: &Plan,
     stop: impl Future<Output = ()>,
     began: impl FnMut(&'static Strategy),
-) -> Result<Report, StoreError> {
+) -> Result<Report, LabError> {
     let lab = store.open_lab().await?;
     let mut measured = Vec::new();
     let outcome = tokio::select! {
@@ -83,7 +97,7 @@ async fn measure(
     plan: &Plan,
     measured: &mut Vec<Measured>,
     mut began: impl FnMut(&'static Strategy),
-) -> Result<(), StoreError> {
+) -> Result<(), LabError> {
     let mut referee = lab.referee().await?;
     for strategy in &plan.strategies {
         began(strategy);

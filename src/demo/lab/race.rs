@@ -7,12 +7,13 @@ use futures_util::future::{join_all, try_join_all};
 
 use super::figures::{End, Tally, Turn};
 use super::wishes::{Shelf, booking, quiet_booking};
-use super::{Length, Measured, Plan};
+use super::{LabError, Length, Measured, Plan};
 use crate::store::StoreError;
 use crate::store::lab::{Again, Client, Lab, Referee, Reply, Strategy, Subject, Wish};
 
-/// How often a wish is tried before it is given up.
+/// How often a wish is tried before it is given up, and how long: nobody stands at a counter for longer.
 const TRIES: u64 = 30;
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest pause before another try.
 const LONGEST_PAUSE: Duration = Duration::from_millis(16);
@@ -23,7 +24,7 @@ pub async fn run(
     referee: &mut Referee,
     strategy: &'static Strategy,
     plan: &Plan,
-) -> Result<Measured, StoreError> {
+) -> Result<Measured, LabError> {
     referee.prepare(strategy).await?;
     let mut clients = clients(lab, referee, strategy, plan).await?;
     let mut rng = Rng::with_seed(plan.seed);
@@ -58,7 +59,7 @@ async fn clients(
     referee: &mut Referee,
     strategy: &Strategy,
     plan: &Plan,
-) -> Result<Vec<Client>, StoreError> {
+) -> Result<Vec<Client>, LabError> {
     let rehearsal = match strategy.subject {
         Subject::Slots => vec![quiet_booking()],
         Subject::Stock => {
@@ -73,7 +74,11 @@ async fn clients(
     };
     let mut clients = Vec::new();
     for _ in 0..plan.clients {
-        let mut client = lab.client(strategy, plan.think).await?;
+        let client = lab.client(strategy, plan.think).await;
+        let mut client = client.map_err(|error| match error {
+            StoreError::OutOfReach { reason } => LabError::NotEveryClient { reason },
+            other => other.into(),
+        })?;
         for wish in &rehearsal {
             client.rehearse(wish).await?;
         }
@@ -114,7 +119,7 @@ async fn turn(
             Reply::Refused => break End::Refused,
             Reply::Again(why) => deadlocks += u64::from(why == Again::Deadlock),
         }
-        if retries + 1 == TRIES {
+        if retries + 1 == TRIES || begin.elapsed() >= PATIENCE {
             break End::GaveUp;
         }
         retries += 1;

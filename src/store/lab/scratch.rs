@@ -49,7 +49,7 @@ impl Store {
             options.application_name(&schema).options([
                 ("search_path", schema.as_str()),
                 ("lock_timeout", "0"),
-                ("statement_timeout", "60s"),
+                ("statement_timeout", "10s"),
             ])
         });
         let mut keeper = connections.open().await.map_err(|error| fault(&error))?;

@@ -163,9 +163,10 @@ fn a_right_strategy_that_goes_wrong_fails_the_lab() {
 
 #[test]
 fn a_lab_of_few_explains_them() {
-    let mut report = report();
+    let (mut plan, mut report) = (plan(), report());
+    plan.strategies.truncate(1);
     report.measured.truncate(1);
-    let text = lab(&plan(), &report, PLAIN).text;
+    let text = lab(&plan, &report, PLAIN).text;
     assert!(text.contains("check-then-insert (double-books)"), "{text}");
     assert!(!text.contains("An item"), "{text}");
 }
