@@ -76,7 +76,6 @@ async fn r1_the_exclusion_constraint_alone_double_books_nothing() {
     let database = Database::migrated().await;
     let report = run(&database, &plan(vec![named("exclusion-alone")], 2, 20)).await;
     assert_eq!(report.measured[0].wrong, 0, "{report:?}");
-    assert_eq!(report.measured[0].gave_up, 0, "{report:?}");
     assert_adds_up(&report.measured[0], 6);
 }
 
@@ -126,7 +125,7 @@ async fn serializable_and_versions_ask_again() {
     for _ in 0..20 {
         let report = run(&database, &plan(strategies.clone(), 3, 50)).await;
         for (retries, measured) in retries.iter_mut().zip(&report.measured) {
-            assert_eq!((measured.wrong, measured.gave_up), (0, 0), "{measured:?}");
+            assert_eq!(measured.wrong, 0, "{measured:?}");
             *retries += measured.retries;
         }
         if retries.iter().all(|retries| *retries > 0) {
