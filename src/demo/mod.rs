@@ -8,6 +8,7 @@
 
 pub mod desks;
 pub mod lab;
+pub mod scenario;
 mod switch;
 pub mod transcript;
 mod volley;

@@ -75,12 +75,28 @@ impl HouseFile {
         let raw: RawHouse = toml::from_str(text).map_err(|error| {
             reader.error(error.span().unwrap_or_default(), error.message().to_owned())
         })?;
-        let house = Self {
+        Ok(Self {
             site: reader.site(raw.site)?,
             rooms: reader.each(raw.room, Reader::room)?,
             items: reader.each(raw.item, Reader::item)?,
-        };
-        Ok(house)
+        })
+    }
+
+    /// Reads the house that is a part of a larger text, whose tables are those of a house file but for the site, which
+    /// may be the usual one. Lines are counted in the whole text.
+    pub fn part_of(
+        text: &str,
+        site: Option<RawSite>,
+        rooms: Vec<RawRoom>,
+        items: Vec<RawItem>,
+        usual: SiteEntry,
+    ) -> Result<Self, HouseFileError> {
+        let reader = Reader { text };
+        Ok(Self {
+            site: site.map_or(Ok(usual), |site| reader.site(site))?,
+            rooms: reader.each(rooms, Reader::room)?,
+            items: reader.each(items, Reader::item)?,
+        })
     }
 }
 
@@ -94,9 +110,10 @@ struct RawHouse {
     item: Vec<RawItem>,
 }
 
+/// The table of a site, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawSite {
+pub struct RawSite {
     name: Spanned<String>,
     time_zone: Spanned<String>,
     default_hold: Option<Spanned<String>>,
@@ -106,9 +123,10 @@ struct RawSite {
     conflict_shows_guest: Option<bool>,
 }
 
+/// The table of a room, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawRoom {
+pub struct RawRoom {
     name: Spanned<String>,
     capacity: Option<Spanned<i64>>,
     booked_by: Option<Spanned<String>>,
@@ -119,9 +137,10 @@ struct RawRoom {
     check_out: Option<Spanned<String>>,
 }
 
+/// The table of an item, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawItem {
+pub struct RawItem {
     name: Spanned<String>,
     total: Spanned<i64>,
 }

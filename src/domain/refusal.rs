@@ -223,6 +223,34 @@ pub enum PeriodProblem {
 }
 
 impl Refusal {
+    /// Every stable code (design section 5).
+    pub const CODES: [&str; 24] = [
+        "slot_taken",
+        "sold_out",
+        "hold_expired",
+        "already_confirmed",
+        "already_cancelled",
+        "sale_is_final",
+        "stale",
+        "renewals_used_up",
+        "request_reused",
+        "no_such_room",
+        "no_such_item",
+        "no_such_hold",
+        "retired",
+        "outside_hours",
+        "in_the_past",
+        "beyond_horizon",
+        "period_invalid",
+        "local_time_does_not_exist",
+        "local_time_is_ambiguous",
+        "quantity_invalid",
+        "text_too_long",
+        "below_committed",
+        "part_of_group",
+        "busy",
+    ];
+
     /// The stable code (design section 5).
     pub fn code(&self) -> &'static str {
         match self {

@@ -1,0 +1,348 @@
+//! Scenarios: one text that can be watched, taken over halfway by a person, or played as a test (design section 8).
+//!
+//! A scenario is a house, what is booked in it when the curtain rises, and steps: who does what, what to wait for, what
+//! is expected. This module is the parsed text: values without I/O. [`format`] reads the file, [`words`] the short
+//! phrases in it, [`library`] has the built-in ones. What is played with it is elsewhere.
+
+pub mod format;
+pub mod library;
+pub mod words;
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{NaiveTime, TimeDelta};
+use crokey::KeyCombination;
+
+use crate::domain::HouseFile;
+
+pub use format::ScenarioError;
+
+/// The desks of every scenario: the left one and the right one.
+pub const DESKS: [&str; 2] = ["anna", "bert"];
+
+/// A scenario, as its file describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// A line.
+    pub title: String,
+    /// What it shows, in a sentence.
+    pub shows: String,
+    /// The house.
+    pub house: HouseFile,
+    /// How long holds last when nobody watches, if not as long as the house says.
+    pub headless_hold: Option<TimeDelta>,
+    /// SQL that fills a scratch schema of its own, in which the psql windows then work.
+    pub scratch: Option<String>,
+    /// What is booked before it begins.
+    pub opening: Vec<Opening>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+    /// What there is at the end.
+    pub ending: Vec<Rows>,
+}
+
+/// A claim that is there from the beginning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opening {
+    /// Where it stands in the file.
+    pub line: usize,
+    /// Who made it.
+    pub desk: String,
+    /// What.
+    pub ask: Ask,
+    /// Whether it is confirmed.
+    pub confirmed: bool,
+    /// What the steps call it.
+    pub name: Option<String>,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Where it stands in the file.
+    pub line: usize,
+    /// What a spectator is told.
+    pub caption: Option<String>,
+    /// How long a spectator gets to look, if not as long as the caption takes to read.
+    pub pause: Option<Duration>,
+    /// What is done; all of it at once.
+    pub acts: Vec<Act>,
+    /// What to wait for then.
+    pub wait: Option<Wait>,
+    /// What is expected then.
+    pub expect: Vec<Expectation>,
+    /// From here on a person drives, in the sandbox; what to try.
+    pub hand_over: Option<String>,
+}
+
+/// What somebody does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Act {
+    /// Who.
+    pub who: Actor,
+    /// What.
+    pub deed: Deed,
+    /// What later steps call the request, and the claim that it makes.
+    pub name: Option<String>,
+}
+
+/// Somebody who acts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Actor {
+    /// One of the two desks, by its place in [`DESKS`].
+    Desk(usize),
+    /// Another desk, which is not on the screen.
+    Rival(String),
+    /// A window with psql in it.
+    Prompt(String),
+}
+
+impl Actor {
+    /// The one with a name.
+    pub fn named(name: &str) -> Self {
+        if let Some(place) = DESKS.iter().position(|desk| *desk == name) {
+            Self::Desk(place)
+        } else if name.starts_with("psql") {
+            Self::Prompt(name.to_owned())
+        } else {
+            Self::Rival(name.to_owned())
+        }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Desk(place) => DESKS.get(*place).copied().unwrap_or("desk"),
+            Self::Rival(name) | Self::Prompt(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&crate::domain::text::harmless(self.name()))
+    }
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deed {
+    /// Hands on the console's keys: go there, type this, then press these.
+    Hands {
+        /// Where the cursor goes first.
+        go: Option<Place>,
+        /// What is typed into the open dialog.
+        text: String,
+        /// The keys, one after the other.
+        keys: Vec<KeyCombination>,
+        /// Where the transaction of what is asked stops.
+        stop: Option<Stop>,
+    },
+    /// A command that is sent as it is, around the keys.
+    Ask {
+        /// The command.
+        ask: Ask,
+        /// Where its transaction stops.
+        stop: Option<Stop>,
+    },
+    /// SQL in a psql window.
+    Sql {
+        /// With names in double braces.
+        sql: String,
+        /// What the first column of the last row must be.
+        returns: Option<String>,
+    },
+    /// A move of the transaction that this desk has in step mode.
+    Move(StepMove),
+}
+
+/// A place in the house.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// A room, from a time on, and until when if a period is meant.
+    Slot {
+        /// The room's name.
+        room: String,
+        /// On the scenario's day.
+        from: NaiveTime,
+        /// The same; none is one cell of the cursor. Midnight is the end of the day.
+        to: Option<NaiveTime>,
+    },
+    /// A room by the night, from the scenario's day on.
+    Nights {
+        /// The room's name.
+        room: String,
+        /// How many.
+        nights: u32,
+    },
+    /// An item and how many of it.
+    Stock {
+        /// The item's name.
+        item: String,
+        /// At least one.
+        quantity: i32,
+    },
+}
+
+/// A command in the scenario's words.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    /// One place, or several as a group.
+    Hold {
+        /// What.
+        places: Vec<Place>,
+        /// For how long.
+        ttl: Option<TimeDelta>,
+        /// For whom.
+        guest: String,
+    },
+    /// A period for the house itself.
+    Block {
+        /// What.
+        place: Place,
+        /// Why.
+        reason: String,
+    },
+    /// Of a claim, by its name here.
+    Confirm(String),
+    /// Of a claim.
+    Cancel(String),
+    /// Of a claim.
+    Renew(String),
+    /// Of a claim, to a place.
+    Move(String, Place),
+    /// Of two claims.
+    Swap(String, String),
+    /// The very same request again, with its id.
+    Repeat(String),
+    /// Write "expired" over whatever is due.
+    Sweep,
+}
+
+/// Where a transaction stops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// Before a step of the protocol.
+    Before(String),
+    /// After it.
+    After(String),
+    /// With its answer, before the COMMIT.
+    BeforeCommit,
+}
+
+/// A move in step mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepMove {
+    /// One step.
+    Step,
+    /// On to the answer.
+    RunOn,
+    /// On to before a step.
+    RunOnTo(String),
+    /// COMMIT; before its answer, on to that first.
+    Commit,
+    /// COMMIT, and the line is cut before anybody hears of it.
+    CommitAndCut,
+    /// ROLLBACK.
+    RollBack,
+    /// The line is cut.
+    Cut,
+    /// The backend is killed.
+    Kill,
+}
+
+/// What to wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// The database's clock to pass the deadline of a claim.
+    Deadline(String),
+    /// A claim to be in a state.
+    State(String, crate::domain::ClaimState),
+}
+
+/// What somebody is expected to have or to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expectation {
+    /// This one.
+    Of(Actor, Outcome),
+    /// So many of those who act have it done, and all others are refused like this.
+    Winners {
+        /// How many.
+        count: usize,
+        /// The refusal's code, or the name of what psql ran against.
+        others: Outcome,
+    },
+}
+
+/// What became of what somebody did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done.
+    Done,
+    /// Refused, with this code.
+    Refused(String),
+    /// What was answered before.
+    Repeated(Box<Outcome>),
+    /// PostgreSQL said no to psql: the name of a constraint, or an SQLSTATE.
+    Error(String),
+    /// Waiting for somebody's lock.
+    WaitsFor(String),
+    /// In step mode, before a step.
+    StopsBefore(String),
+    /// In step mode, with an answer, before the COMMIT.
+    StopsBeforeCommit,
+    /// The transaction is rolled back on request.
+    RolledBack,
+    /// Its line was cut, and nothing of it remains.
+    Cut,
+    /// Its backend was killed.
+    Killed,
+    /// The console itself said no.
+    NotAsked,
+}
+
+/// What there is at the end of one room or item: exactly this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rows {
+    /// The claims of a room, by state.
+    Room {
+        /// Where it stands in the file.
+        line: usize,
+        /// The room.
+        room: String,
+        /// How many are held, confirmed, cancelled and expired.
+        counts: [usize; 4],
+    },
+    /// The figures of an item.
+    Item {
+        /// Where it stands in the file.
+        line: usize,
+        /// The item.
+        item: String,
+        /// Available, held and sold.
+        figures: [i32; 3],
+    },
+}
+
+impl Scenario {
+    /// The house in which it plays when nobody watches.
+    pub fn headless_house(&self) -> HouseFile {
+        let mut house = self.house.clone();
+        house.site.default_hold = self.headless_hold.unwrap_or(house.site.default_hold);
+        house
+    }
+
+    /// Where a person takes over: after so many steps. Without a mark, before the first step that does something.
+    pub fn hand_over(&self) -> (usize, &str) {
+        let marked = self
+            .steps
+            .iter()
+            .enumerate()
+            .find_map(|(index, step)| Some((index + 1, step.hand_over.as_deref()?)));
+        marked.unwrap_or_else(|| {
+            let acting = self.steps.iter().position(|step| !step.acts.is_empty());
+            (acting.unwrap_or(self.steps.len()), "")
+        })
+    }
+}
