@@ -32,7 +32,7 @@ pub use runtime::{Context, run};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, missing_docs)]
-mod fixtures;
+pub(crate) mod fixtures;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;

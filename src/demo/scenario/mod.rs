@@ -5,6 +5,7 @@
 //! phrases in it, [`library`] has the built-in ones. What is played with it is elsewhere.
 
 pub mod format;
+pub mod hand;
 pub mod library;
 pub mod words;
 
