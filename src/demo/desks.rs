@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::console::keys::Keymap;
 use crate::console::message::Message;
 use crate::console::station::{self, Inbox, Station, Wish};
-use crate::domain::Desk;
-use crate::store::{House, Revive, StoreError};
+use crate::domain::{Answer, Desk, RequestId};
+use crate::store::{House, Revive, StepLimits, Stepwise, StoreError};
 
 use super::switch::Switch;
 use super::transcript::{Shared, Transcript};
@@ -168,6 +168,22 @@ impl Desks {
         }
         tokio::spawn(volley.let_go());
         wishes
+    }
+
+    /// What a desk asks from now on stops between the protocol's steps, for as long as the limits allow; without limits
+    /// it goes through.
+    pub fn step_mode(&mut self, which: Which, limits: Option<StepLimits>) {
+        self.desks[which.index()].switch.step(limits);
+    }
+
+    /// The last command of a desk that was in step mode.
+    pub fn stepped(&self, which: Which) -> Option<Stepwise> {
+        self.desks[which.index()].switch.stepped()
+    }
+
+    /// What a request of one of the desks was answered; if it has no answer, the sentence that the desk was told.
+    pub fn answer(&self, request: RequestId) -> Option<Result<Answer, String>> {
+        self.shared.answer(request)
     }
 
     /// Takes in the next thing that happens. Nothing is lost if the wait is given up.

@@ -7,7 +7,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::console::station::{Executor, Report};
 use crate::domain::{Answer, Request};
-use crate::store::{House, StoreError};
+use crate::store::stepwise::Ending;
+use crate::store::{House, Progress, StepLimits, StepPlace, Stepwise, StoreError};
 
 use super::desks::Which;
 use super::transcript::Shared;
@@ -20,6 +21,8 @@ pub(super) struct Switch {
     shared: Arc<Shared>,
     verdicts: UnboundedSender<Verdict>,
     armed: Mutex<Option<Arc<Volley>>>,
+    stepping: Mutex<Option<StepLimits>>,
+    stepped: Mutex<Option<Stepwise>>,
 }
 
 impl Switch {
@@ -35,6 +38,8 @@ impl Switch {
             shared,
             verdicts,
             armed: Mutex::default(),
+            stepping: Mutex::default(),
+            stepped: Mutex::default(),
         }
     }
 
@@ -46,6 +51,17 @@ impl Switch {
     /// Commands from now on wait for the volley; none lets them through.
     pub(super) fn arm(&self, volley: Option<Arc<Volley>>) {
         *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = volley;
+    }
+
+    /// Commands from now on stop between the protocol's steps; without limits they go through.
+    pub(super) fn step(&self, limits: Option<StepLimits>) {
+        *self.stepping.lock().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    /// The last command that stopped.
+    pub(super) fn stepped(&self) -> Option<Stepwise> {
+        let stepped = self.stepped.lock().unwrap_or_else(PoisonError::into_inner);
+        stepped.clone()
     }
 
     /// What a station calls.
@@ -60,7 +76,11 @@ impl Switch {
                 volley.enlist(&switch.house, &request);
             }
             switch.shared.asked(switch.which, &request);
-            Box::pin(async move { switch.bring(request, report, volley).await })
+            let limits = *switch
+                .stepping
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            Box::pin(async move { switch.bring(request, report, volley, limits).await })
         })
     }
 
@@ -70,6 +90,7 @@ impl Switch {
         request: Request,
         report: Report,
         volley: Option<Arc<Volley>>,
+        limits: Option<StepLimits>,
     ) -> Result<Answer, StoreError> {
         if let Some(volley) = &volley {
             volley.wait().await;
@@ -82,7 +103,10 @@ impl Switch {
         };
         let sent = Instant::now();
         self.shared.sent(which, id, volley.is_some());
-        let answer = self.house.execute_reporting(request, report).await;
+        let answer = match limits {
+            None => self.house.execute_reporting(request, report).await,
+            Some(limits) => self.go_through(request, limits, report).await,
+        };
         let arrived = Instant::now();
         self.shared.answered(which, id, &answer, arrived - sent);
         if let Some(volley) = volley {
@@ -99,6 +123,31 @@ impl Switch {
             }
         }
         answer
+    }
+
+    /// Sends a command that somebody takes through its steps. If its line is cut with the COMMIT under way, the same
+    /// request id is asked again, as always (R24).
+    async fn go_through(
+        &self,
+        request: Request,
+        limits: StepLimits,
+        report: impl Fn(Progress) + Send + 'static,
+    ) -> Result<Answer, StoreError> {
+        let steps = self.house.step_through(request.clone(), limits).await?;
+        *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some(steps.clone());
+        match steps.until(|_| false).await.place {
+            StepPlace::Done(answer) => Ok(*answer),
+            StepPlace::Ended(Ending::CommitUnknown) => {
+                report(Progress::Checking);
+                self.house.execute_reporting(request, report).await
+            }
+            StepPlace::Ended(Ending::Failed(error)) => Err(error),
+            StepPlace::Ended(ending) => Err(StoreError::Usage(ending.words())),
+            // The conductor is gone with its runtime.
+            _ => Err(StoreError::Unknown {
+                request_id: request.id,
+            }),
+        }
     }
 
     /// Asks the database what it wrote down, and says in which order it decided.

@@ -1,7 +1,8 @@
 //! What happened at both desks, with times by the database's clock, as text for a bug report.
 
+use std::collections::HashMap;
 use std::fmt::{self, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -21,6 +22,7 @@ pub(super) struct Shared {
     opened: Instant,
     opened_at: DateTime<Utc>,
     entries: Mutex<Vec<Entry>>,
+    answers: Mutex<HashMap<RequestId, Result<Answer, String>>>,
 }
 
 /// One thing that happened.
@@ -51,6 +53,7 @@ impl Shared {
             opened: Instant::now(),
             opened_at: now,
             entries: Mutex::default(),
+            answers: Mutex::default(),
         }
     }
 
@@ -103,6 +106,8 @@ impl Shared {
         answer: &Result<Answer, StoreError>,
         took: Duration,
     ) {
+        let heard = answer.clone().map_err(|error| error.to_string());
+        self.answers().insert(id, heard);
         let mut lines = self.words.answer(answer);
         let mut told = format!("{} answered after {}", short(id), micros(took));
         if let Ok(answer) = answer {
@@ -115,6 +120,15 @@ impl Shared {
         }
         lines.push(told);
         self.write(Some(which), lines);
+    }
+
+    /// What a request was answered.
+    pub(super) fn answer(&self, id: RequestId) -> Option<Result<Answer, String>> {
+        self.answers().get(&id).cloned()
+    }
+
+    fn answers(&self) -> MutexGuard<'_, HashMap<RequestId, Result<Answer, String>>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn verdict(&self, verdict: &Verdict) {

@@ -76,6 +76,7 @@ impl Scenario {
             opening,
             steps,
             ending,
+            finds: raw.finds,
             house,
         })
     }
@@ -104,6 +105,8 @@ struct RawScenario {
     step: Vec<Spanned<RawStep>>,
     #[serde(default)]
     rows: Vec<Spanned<RawRows>>,
+    #[serde(default)]
+    finds: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -537,7 +540,9 @@ impl Reader<'_> {
     /// Every name in the SQL means something.
     fn sql(&self, sql: &str) -> Result<(), String> {
         for (_, hole) in words::holes(sql)?.0 {
-            if let Hole::Claim(name) = words::hole(hole, self.house)? {
+            let has_room = |name: &str| self.house.rooms.iter().any(|room| room.name == name);
+            let has_item = |name: &str| self.house.items.iter().any(|item| item.name == name);
+            if let Hole::Claim(name) = words::hole(hole, has_room, has_item)? {
                 self.known(&name)?;
             }
         }

@@ -4,9 +4,15 @@
 //! is expected. This module is the parsed text: values without I/O. [`format`] reads the file, [`words`] the short
 //! phrases in it, [`library`] has the built-in ones. What is played with it is elsewhere.
 
+mod crew;
 pub mod format;
 pub mod hand;
+pub mod headless;
 pub mod library;
+mod play;
+mod report;
+mod setting;
+mod tempo;
 pub mod words;
 
 use std::fmt;
@@ -17,7 +23,11 @@ use crokey::KeyCombination;
 
 use crate::domain::HouseFile;
 
+pub use crew::Order;
 pub use format::ScenarioError;
+pub use play::{Cue, Play};
+pub use report::{Played, Problem, Report};
+pub use tempo::{Controls, Pace};
 
 /// The desks of every scenario: the left one and the right one.
 pub const DESKS: [&str; 2] = ["anna", "bert"];
@@ -41,6 +51,8 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// What there is at the end.
     pub ending: Vec<Rows>,
+    /// What `keyrack check` finds then: rules, in order. Nothing, but where somebody went around the protocol.
+    pub finds: Vec<String>,
 }
 
 /// A claim that is there from the beginning.
@@ -301,6 +313,39 @@ pub enum Outcome {
     Killed,
     /// The console itself said no.
     NotAsked,
+    /// Something broke, in a sentence. Nobody can expect this.
+    Broken(String),
+}
+
+impl Outcome {
+    /// Whether it stays as it is by itself.
+    pub fn is_final(&self) -> bool {
+        !matches!(
+            self,
+            Self::WaitsFor(_) | Self::StopsBefore(_) | Self::StopsBeforeCommit
+        )
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let harmless = crate::domain::text::harmless;
+        match self {
+            Self::Done => formatter.write_str("done"),
+            Self::Refused(code) => formatter.write_str(code),
+            Self::Repeated(outcome) if **outcome == Self::Done => formatter.write_str("repeated"),
+            Self::Repeated(outcome) => write!(formatter, "repeated {outcome}"),
+            Self::Error(name) => write!(formatter, "error {}", harmless(name)),
+            Self::WaitsFor(whom) => write!(formatter, "waits for {}", harmless(whom)),
+            Self::StopsBefore(step) => write!(formatter, "stops before {step}"),
+            Self::StopsBeforeCommit => formatter.write_str("stops before commit"),
+            Self::RolledBack => formatter.write_str("rolled back"),
+            Self::Cut => formatter.write_str("cut"),
+            Self::Killed => formatter.write_str("killed"),
+            Self::NotAsked => formatter.write_str("not asked"),
+            Self::Broken(_) => formatter.write_str("broken"),
+        }
+    }
 }
 
 /// What there is at the end of one room or item: exactly this.

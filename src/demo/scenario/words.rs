@@ -237,9 +237,11 @@ pub enum Hole {
 }
 
 /// Reads what stands in double braces: `site`, `room Blue room`, `item Breakfast`, `claim NAME`, `10:00`, `10:00-11:00`.
-pub fn hole(written: &str, house: &HouseFile) -> Result<Hole, String> {
-    let has_room = |name: &str| house.rooms.iter().any(|room| room.name == name);
-    let has_item = |name: &str| house.items.iter().any(|item| item.name == name);
+pub fn hole(
+    written: &str,
+    has_room: impl Fn(&str) -> bool,
+    has_item: impl Fn(&str) -> bool,
+) -> Result<Hole, String> {
     match written.split_once(' ') {
         None if written == "site" => Ok(Hole::Site),
         Some(("room", name)) if has_room(name) => Ok(Hole::Room(name.to_owned())),

@@ -1,0 +1,68 @@
+//! A scenario played without a screen, as fast as it goes: for tests, and for whoever wants to know whether it holds.
+
+use std::sync::Arc;
+
+use color_eyre::eyre::Result;
+use tokio::sync::mpsc;
+
+use crate::console::keys::Keymap;
+use crate::demo::{Context, Desks};
+use crate::domain::Desk;
+use crate::store::Store;
+
+use super::{DESKS, Order, Pace, Play, Report, Scenario};
+
+/// As large as a desk's window on a large screen.
+const SIZE: (u16, u16) = (120, 40);
+
+/// Plays a scenario in a house of its own, which is gone afterwards.
+///
+/// # Errors
+/// If the database can't be asked; what is not as expected is in the report.
+pub async fn play(store: &Store, scenario: &Scenario) -> Result<Report> {
+    let desk = Desk("scenario".to_owned());
+    let site = store
+        .open_demo_site(&desk, &scenario.headless_house())
+        .await?;
+    let played = play_in(&site, scenario).await;
+    let removed = site.remove().await;
+    let report = played?;
+    removed?;
+    Ok(report)
+}
+
+async fn play_in(site: &crate::store::DemoSite, scenario: &Scenario) -> Result<Report> {
+    let mut desks = Desks::open(Context {
+        house: site.house().clone(),
+        names: DESKS.map(|name| Desk(name.to_owned())),
+        keymap: Arc::new(Keymap::default()),
+        sizes: [SIZE; 2],
+        revive: None,
+    })
+    .await?;
+    let (orders, mut inbox) = mpsc::unbounded_channel::<Order>();
+    // Nobody looks; the report has it all.
+    let (cues, _) = mpsc::unbounded_channel();
+    let house = site.house().clone();
+    let scratch = None;
+    let mut play = Play::new(
+        scenario.clone(),
+        house,
+        scratch,
+        Pace::Headless,
+        orders,
+        cues,
+    )
+    .await?;
+    let mut playing = tokio::spawn(async move { play.run().await });
+    let report = loop {
+        tokio::select! {
+            biased;
+            report = &mut playing => break report,
+            Some(order) = inbox.recv() => order(&mut desks),
+            _ = desks.next() => {}
+        }
+    };
+    desks.close().await;
+    Ok(report?)
+}
