@@ -48,21 +48,21 @@ impl Store {
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
     pub async fn prompt(&self, name: &str, schema: Option<&str>) -> Result<Prompt, StoreError> {
-        let mut options = self
-            .connections
-            .options()
-            .clone()
-            .application_name(&session_name(&Desk(name.to_owned())))
+        let session = session_name(&Desk(name.to_owned()));
+        let path = schema.map(|schema| format!("{schema},public"));
+        let connections = self.connections.with_options(|options| {
             // As psql has it: nobody is in a hurry there.
-            .options([
+            let options = options.application_name(&session).options([
                 ("lock_timeout", "0"),
                 ("statement_timeout", "2min"),
                 ("idle_in_transaction_session_timeout", "10min"),
             ]);
-        if let Some(schema) = schema {
-            options = options.options([("search_path", format!("{schema},public"))]);
-        }
-        let connection = self.connections.open_with(&options).await;
+            match path {
+                Some(path) => options.options([("search_path", path)]),
+                None => options,
+            }
+        });
+        let connection = connections.open().await;
         let mut connection = connection.map_err(|error| fault(&error))?;
         let (typed, mut inbox) = mpsc::unbounded_channel::<(String, oneshot::Sender<Said>)>();
         tokio::spawn(async move {

@@ -5,4 +5,5 @@
 mod support;
 
 mod desks;
+mod scenarios;
 mod site;

@@ -10,7 +10,7 @@ use crate::demo::{Context, Desks};
 use crate::domain::Desk;
 use crate::store::Store;
 
-use super::{DESKS, Order, Pace, Play, Report, Scenario};
+use super::{DESKS, Order, Pace, Play, Report, Scenario, Stage};
 
 /// As large as a desk's window on a large screen.
 const SIZE: (u16, u16) = (120, 40);
@@ -20,20 +20,17 @@ const SIZE: (u16, u16) = (120, 40);
 /// # Errors
 /// If the database can't be asked; what is not as expected is in the report.
 pub async fn play(store: &Store, scenario: &Scenario) -> Result<Report> {
-    let desk = Desk("scenario".to_owned());
-    let site = store
-        .open_demo_site(&desk, &scenario.headless_house())
-        .await?;
-    let played = play_in(&site, scenario).await;
-    let removed = site.remove().await;
+    let stage = Stage::build(store, scenario, Pace::Headless).await?;
+    let played = play_on(&stage, scenario).await;
+    let struck = stage.strike().await;
     let report = played?;
-    removed?;
+    struck?;
     Ok(report)
 }
 
-async fn play_in(site: &crate::store::DemoSite, scenario: &Scenario) -> Result<Report> {
+async fn play_on(stage: &Stage, scenario: &Scenario) -> Result<Report> {
     let mut desks = Desks::open(Context {
-        house: site.house().clone(),
+        house: stage.house().clone(),
         names: DESKS.map(|name| Desk(name.to_owned())),
         keymap: Arc::new(Keymap::default()),
         sizes: [SIZE; 2],
@@ -43,17 +40,7 @@ async fn play_in(site: &crate::store::DemoSite, scenario: &Scenario) -> Result<R
     let (orders, mut inbox) = mpsc::unbounded_channel::<Order>();
     // Nobody looks; the report has it all.
     let (cues, _) = mpsc::unbounded_channel();
-    let house = site.house().clone();
-    let scratch = None;
-    let mut play = Play::new(
-        scenario.clone(),
-        house,
-        scratch,
-        Pace::Headless,
-        orders,
-        cues,
-    )
-    .await?;
+    let mut play = Play::new(scenario.clone(), stage, Pace::Headless, orders, cues).await?;
     let mut playing = tokio::spawn(async move { play.run().await });
     let report = loop {
         tokio::select! {

@@ -12,6 +12,7 @@ pub mod library;
 mod play;
 mod report;
 mod setting;
+mod stage;
 mod tempo;
 pub mod words;
 
@@ -27,6 +28,7 @@ pub use crew::Order;
 pub use format::ScenarioError;
 pub use play::{Cue, Play};
 pub use report::{Played, Problem, Report};
+pub use stage::Stage;
 pub use tempo::{Controls, Pace};
 
 /// The desks of every scenario: the left one and the right one.

@@ -19,7 +19,7 @@ use super::setting::{ClaimId, Setting};
 use super::tempo::{Controls, Pace};
 use super::{
     Act, Actor, Ask, Deed, Expectation, Outcome, Place, Played, Problem, Report, Rows, Scenario,
-    Step, StepMove, Stop, Wait,
+    Stage, Step, StepMove, Stop, Wait,
 };
 
 /// How long something may take that is waited for, on a machine that has much else to do.
@@ -89,20 +89,20 @@ pub struct Play {
 }
 
 impl Play {
-    /// Sets a scenario up in a house that is like its own: orders go to whoever owns the desks, cues to whoever shows
-    /// them. A scenario with a scratch schema needs the name of one.
+    /// Makes ready to play a scenario: orders go to whoever owns the desks, cues to whoever shows them.
     ///
     /// # Errors
     /// If the house can't be read.
     pub async fn new(
         scenario: Scenario,
-        house: House,
-        scratch: Option<String>,
+        stage: &Stage,
         pace: Pace,
         orders: mpsc::UnboundedSender<Order>,
         cues: mpsc::UnboundedSender<Cue>,
     ) -> Result<Self, StoreError> {
+        let house = stage.house().clone();
         let setting = Setting::read(&house).await?;
+        let scratch = stage.scratch().map(str::to_owned);
         Ok(Self {
             report: Report {
                 title: scenario.title.clone(),

@@ -1,0 +1,63 @@
+//! Where a scenario plays: a demo's house like its own, and a scratch schema if it wants one. Both are gone afterwards.
+
+use crate::domain::Desk;
+use crate::store::lab::Lab;
+use crate::store::{DemoSite, House, Store, StoreError};
+
+use super::{Pace, Scenario};
+
+/// A stage, as long as a play lasts. [`Stage::strike`] removes it; what a killed demo leaves is removed by the next one.
+#[derive(Debug)]
+pub struct Stage {
+    site: DemoSite,
+    scratch: Option<Lab>,
+}
+
+impl Stage {
+    /// Builds it. Where nobody watches, holds last as long as the scenario says for that.
+    ///
+    /// # Errors
+    /// If the database can't be asked, or does not let this user make a scratch schema.
+    pub async fn build(store: &Store, scenario: &Scenario, pace: Pace) -> Result<Self, StoreError> {
+        let house = match pace {
+            Pace::Headless => scenario.headless_house(),
+            Pace::Slow | Pace::Sandbox => scenario.house.clone(),
+        };
+        let scratch = match &scenario.scratch {
+            Some(_) => Some(store.open_lab().await?),
+            None => None,
+        };
+        let desk = Desk("scenario".to_owned());
+        match store.open_demo_site(&desk, &house).await {
+            Ok(site) => Ok(Self { site, scratch }),
+            Err(error) => {
+                if let Some(scratch) = scratch {
+                    scratch.close().await?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The house.
+    pub fn house(&self) -> &House {
+        self.site.house()
+    }
+
+    /// The name of the scratch schema, if there is one.
+    pub fn scratch(&self) -> Option<&str> {
+        self.scratch.as_ref().map(Lab::schema)
+    }
+
+    /// Removes everything.
+    ///
+    /// # Errors
+    /// If the database can't be asked; then the next demo removes it.
+    pub async fn strike(self) -> Result<(), StoreError> {
+        let scratch = match self.scratch {
+            Some(scratch) => scratch.close().await,
+            None => Ok(()),
+        };
+        self.site.remove().await.and(scratch)
+    }
+}
