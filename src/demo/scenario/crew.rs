@@ -37,7 +37,7 @@ pub(super) enum UnderWay {
     /// The console said no without asking; the sentence.
     NotAsked(String),
     /// A request of the house.
-    Asked(Asked),
+    Asked(Box<Asked>),
     /// SQL.
     Typed(Cell<Said>),
     /// A sweep.
@@ -96,7 +96,7 @@ pub(super) struct Crew {
     rivals: HashMap<String, House>,
     prompts: HashMap<String, Prompt>,
     pub(super) under_way: HashMap<Actor, UnderWay>,
-    pub(super) named: HashMap<String, Asked>,
+    pub(super) named: HashMap<String, Box<Asked>>,
 }
 
 impl Crew {
@@ -316,12 +316,12 @@ pub(super) fn asked_at(desks: &Desks, which: Which, before: &[RequestId]) -> Opt
         .iter()
         .find(|pending| !before.contains(&pending.request.id));
     match (fresh, &model.notice) {
-        (Some(pending), _) => Some(UnderWay::Asked(Asked {
+        (Some(pending), _) => Some(UnderWay::Asked(Box::new(Asked {
             request: pending.request.clone(),
             which: Some(which),
             steps: None,
             answer: Cell::empty(),
-        })),
+        }))),
         (None, Some(notice)) if notice.tone == Tone::Refused => {
             Some(UnderWay::NotAsked(notice.text.clone()))
         }

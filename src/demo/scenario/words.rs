@@ -206,8 +206,11 @@ fn is_step(word: &str) -> bool {
             .all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
 }
 
-/// The names in double braces of a text, each with what stands before it; last, what stands after all of them.
-pub fn holes(text: &str) -> Result<(Vec<(&str, &str)>, &str), String> {
+/// The names in double braces of a text, each after what stands before it, and what stands after all of them.
+pub type Holes<'text> = (Vec<(&'text str, &'text str)>, &'text str);
+
+/// Finds the names in double braces of a text.
+pub fn holes(text: &str) -> Result<Holes<'_>, String> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("{{") {
         let (hole, after) = after

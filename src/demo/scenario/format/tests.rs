@@ -1,5 +1,5 @@
 use super::super::library::LIBRARY;
-use super::super::{StepMove, Stop};
+use super::super::{Deed, StepMove, Stop};
 use super::*;
 
 const HEAD: &str = "title = \"T\"\nshows = \"S.\"\n[[room]]\nname = \"Blue room\"\n[[item]]\nname = \"Breakfast\"\ntotal = 3\n";
