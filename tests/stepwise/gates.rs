@@ -124,3 +124,31 @@ async fn a_session_that_is_not_in_step_mode_meets_no_gate() {
     test.hold(test.blue, hours(0, 2), None).await;
     stepwise.roll_back().await;
 }
+
+#[tokio::test]
+async fn at_a_prompt_the_steps_are_told_and_nothing_stops() {
+    let test = TestHouse::new().await;
+    let Some(psql) = test.database.client_program("psql") else {
+        // A server without client programs, as in CI's newer one.
+        return;
+    };
+    let call = format!(
+        "SELECT refusal IS NULL FROM hold_slot({}, gen_random_uuid(), 'anna', {}, '{}', '{}')",
+        test.site(),
+        test.blue,
+        hours(0, 2).start(),
+        hours(0, 2).end()
+    );
+    let output = std::process::Command::new(psql)
+        .args(["-X", "-A", "-t", "-q", &test.database.url()])
+        .args(["-c", "SET search_path = stepwise, public", "-c", &call])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "t");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.contains("lock_room(p_site => 1, p_room => 1)"),
+        "{told}"
+    );
+    assert!(told.contains("place_slot returned 1"), "{told}");
+}
