@@ -68,7 +68,7 @@ async fn show(session: &Session, config: Config) -> Result<Output, Failure> {
 }
 
 /// Brings Keyrack's own server back when it is lost. A console goes on asking, so a failure is only logged.
-fn revive(server: Arc<Server>) -> Revive {
+pub fn revive(server: Arc<Server>) -> Revive {
     Arc::new(move || {
         let server = Arc::clone(&server);
         Box::pin(async move {

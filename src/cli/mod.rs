@@ -10,6 +10,7 @@ mod check;
 mod connect;
 mod console;
 mod db;
+mod demo;
 mod failure;
 mod group;
 mod history;
@@ -148,6 +149,13 @@ enum Command {
     Group(group::Command),
     /// Let many clients want the same thing at the same moment, and see who gets it
     Race(race::Command),
+    /// Two desks side by side in one terminal, to watch a conflict being decided
+    ///
+    /// Each is the real console with connections of its own. They work in a house of their own in this database, which
+    /// is removed at the end and never counts among the others. F1 shows the demo's keys: change the desk, send every
+    /// key to both, fire a command at both desks within the same millisecond and see who was first, and step mode, which
+    /// stops a transaction between the protocol's steps.
+    Demo(demo::Command),
     /// Run one race against every known way to prevent double booking, right or wrong, and measure them
     ///
     /// In every round all clients ask at the same moment for what they can't all have; what went wrong is counted
@@ -301,6 +309,7 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
     let Cli { global, command } = cli;
     let command = match command {
         None => return console::run(&global).await,
+        Some(Command::Demo(command)) => return command.run(&global).await,
         Some(Command::Db(command)) => return command.run(&global).await,
         Some(Command::Lab(command)) if command.only_lists() => return Ok(command.list()),
         Some(command) => command,
@@ -322,7 +331,7 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
         Command::Sweep(command) => command.run(&session).await,
         Command::History(command) => command.run(&session).await,
         Command::Check => check::run(&session).await,
-        Command::Db(_) => unreachable!("handled above"),
+        Command::Db(_) | Command::Demo(_) => unreachable!("handled above"),
     };
     session.close().await;
     result

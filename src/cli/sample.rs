@@ -18,6 +18,7 @@ use crate::store::{House, Store};
 use super::failure::Failure;
 
 const HOUSE: &str = include_str!("../../assets/sample-house.toml");
+const DEMO_DAY: &str = include_str!("../../assets/demo-day.toml");
 const DAY: &str = include_str!("../../assets/sample-day.toml");
 
 /// The last four digits of a sample request's id count the requests.
@@ -85,6 +86,13 @@ pub async fn load(store: &Store) -> Result<(), Failure> {
     let house = store.house(site);
     let today = house.site().calendar.date(house.now().await?);
     fill(&house, &day, today, &mut requests).await
+}
+
+/// Books what a demo's house has at the beginning.
+pub async fn book_for_a_demo(house: &House) -> Result<(), Failure> {
+    let day: SampleDay = toml::from_str(DEMO_DAY).wrap_err("assets/demo-day.toml")?;
+    let today = house.site().calendar.date(house.now().await?);
+    fill(house, &day, today, &mut Requests(0)).await
 }
 
 /// Counted whether or not they are sent, so that each sample has the same id on every try.

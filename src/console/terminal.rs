@@ -15,7 +15,8 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 use super::config::{ColoursChoice, Config, ThemeChoice};
@@ -52,11 +53,23 @@ impl Screen {
         })
     }
 
-    /// Paints the model; a terminal that can, shows the frame when it is whole.
+    /// Paints the model.
     pub fn draw(&mut self, model: &Model, theme: &Theme) -> io::Result<()> {
+        self.paint(|buffer| view::paint(buffer, model, theme))
+    }
+
+    /// Paints a frame, and puts the terminal's cursor where the painter says; a terminal that can, shows the frame when
+    /// it is whole.
+    pub fn paint(
+        &mut self,
+        painter: impl FnOnce(&mut Buffer) -> Option<Position>,
+    ) -> io::Result<()> {
         queue!(io::stdout(), BeginSynchronizedUpdate)?;
-        self.terminal
-            .draw(|frame| view::draw(frame, model, theme))?;
+        self.terminal.draw(|frame| {
+            if let Some(position) = painter(frame.buffer_mut()) {
+                frame.set_cursor_position(position);
+            }
+        })?;
         execute!(io::stdout(), EndSynchronizedUpdate)
     }
 

@@ -59,7 +59,7 @@ pub fn paint(buffer: &mut Buffer, model: &Model, theme: &Theme) -> Option<Positi
 }
 
 /// Nothing but ASCII: punctuation by its twin, and a question mark for what has none.
-fn in_ascii(buffer: &mut Buffer) {
+pub(crate) fn in_ascii(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if !cell.symbol().is_ascii() {
             let twin = match cell.symbol() {
@@ -237,7 +237,7 @@ fn grey(buffer: &mut Buffer, area: Rect, theme: &Theme) {
 }
 
 /// Writes a glyph into so many cells.
-pub(super) fn fill(
+pub(crate) fn fill(
     buffer: &mut Buffer,
     x: u16,
     y: u16,
@@ -258,7 +258,7 @@ pub(super) fn fill(
 ///
 /// Where it runs from right to left, its end is marked: else a terminal that reorders would draw the rest of the row
 /// into it.
-pub(super) fn put(
+pub(crate) fn put(
     buffer: &mut Buffer,
     x: u16,
     y: u16,

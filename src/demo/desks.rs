@@ -69,13 +69,24 @@ pub enum Happening {
     Desk(Which, Vec<Wish>),
     /// Both commands that were let go together have been answered.
     Verdict(Box<Verdict>),
+    /// The transaction of a desk in step mode has moved.
+    Steps(Which),
+}
+
+/// What the desks' ways to the house report.
+#[derive(Debug)]
+pub(super) enum Report {
+    /// Who was first.
+    Verdict(Verdict),
+    /// A transaction in step mode has moved.
+    Steps(Which),
 }
 
 /// Two desks at work.
 pub struct Desks {
     desks: [DemoDesk; 2],
     shared: Arc<Shared>,
-    verdicts: UnboundedReceiver<Verdict>,
+    reports: UnboundedReceiver<Report>,
     volleys: usize,
 }
 
@@ -96,7 +107,7 @@ impl Desks {
         let words = Words::read(&context.house).await?;
         let now = context.house.now().await?;
         let shared = Arc::new(Shared::new(context.names.clone(), words, now));
-        let (sender, verdicts) = unbounded_channel();
+        let (sender, reports) = unbounded_channel();
         let open = async |which: Which| {
             let commands = another(&context.house).await?;
             let reading = another(&context.house).await?;
@@ -121,7 +132,7 @@ impl Desks {
         Ok(Self {
             desks,
             shared,
-            verdicts,
+            reports,
             volleys: 0,
         })
     }
@@ -190,10 +201,7 @@ impl Desks {
     pub async fn next(&mut self) -> Happening {
         let [first, second] = &mut self.desks;
         let (which, message) = tokio::select! {
-            Some(verdict) = self.verdicts.recv() => {
-                self.volleys = self.volleys.saturating_sub(1);
-                return Happening::Verdict(Box::new(verdict));
-            }
+            Some(report) = self.reports.recv() => return self.reported(report),
             message = first.inbox.next() => (Which::First, message),
             message = second.inbox.next() => (Which::Second, message),
         };
@@ -202,14 +210,33 @@ impl Desks {
 
     /// The next thing that has happened already, if there is one.
     pub fn happened(&mut self) -> Option<Happening> {
-        if let Ok(verdict) = self.verdicts.try_recv() {
-            self.volleys = self.volleys.saturating_sub(1);
-            return Some(Happening::Verdict(Box::new(verdict)));
+        if let Ok(report) = self.reports.try_recv() {
+            return Some(self.reported(report));
         }
         let (which, message) = Which::BOTH
             .into_iter()
             .find_map(|which| Some((which, self.desks[which.index()].inbox.arrived()?)))?;
         Some(Happening::Desk(which, self.take_in(which, message)))
+    }
+
+    fn reported(&mut self, report: Report) -> Happening {
+        match report {
+            Report::Verdict(verdict) => {
+                self.volleys = self.volleys.saturating_sub(1);
+                Happening::Verdict(Box::new(verdict))
+            }
+            Report::Steps(which) => Happening::Steps(which),
+        }
+    }
+
+    /// How many commands the desks have sent so far.
+    pub fn asked(&self) -> usize {
+        self.shared.asked_so_far()
+    }
+
+    /// A verdict for people: who was first and what the other was told, then both times.
+    pub fn verdict_lines(&self, verdict: &Verdict) -> Vec<String> {
+        self.shared.verdict_lines(verdict)
     }
 
     /// Whether an answer is being waited for.

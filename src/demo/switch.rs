@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::console::station::{Executor, Report};
+use crate::console::station::{self, Executor};
 use crate::domain::{Answer, Request};
 use crate::store::stepwise::Ending;
 use crate::store::{House, Progress, StepLimits, StepPlace, Stepwise, StoreError};
 
-use super::desks::Which;
+use super::desks::{Report, Which};
+use super::diary::Diary;
 use super::transcript::Shared;
 use super::volley::{Shot, Verdict, Volley};
 
@@ -19,7 +20,7 @@ pub(super) struct Switch {
     which: Which,
     house: House,
     shared: Arc<Shared>,
-    verdicts: UnboundedSender<Verdict>,
+    reports: UnboundedSender<Report>,
     armed: Mutex<Option<Arc<Volley>>>,
     stepping: Mutex<Option<StepLimits>>,
     stepped: Mutex<Option<Stepwise>>,
@@ -30,13 +31,13 @@ impl Switch {
         which: Which,
         house: House,
         shared: Arc<Shared>,
-        verdicts: UnboundedSender<Verdict>,
+        reports: UnboundedSender<Report>,
     ) -> Self {
         Self {
             which,
             house,
             shared,
-            verdicts,
+            reports,
             armed: Mutex::default(),
             stepping: Mutex::default(),
             stepped: Mutex::default(),
@@ -88,7 +89,7 @@ impl Switch {
     async fn bring(
         &self,
         request: Request,
-        report: Report,
+        report: station::Report,
         volley: Option<Arc<Volley>>,
         limits: Option<StepLimits>,
     ) -> Result<Answer, StoreError> {
@@ -135,6 +136,7 @@ impl Switch {
     ) -> Result<Answer, StoreError> {
         let steps = self.house.step_through(request.clone(), limits).await?;
         *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some(steps.clone());
+        self.follow(&steps);
         match steps.until(|_| false).await.place {
             StepPlace::Done(answer) => Ok(*answer),
             StepPlace::Ended(Ending::CommitUnknown) => {
@@ -150,12 +152,31 @@ impl Switch {
         }
     }
 
+    /// Writes down what a transaction in step mode does, and reports that it moves.
+    fn follow(&self, steps: &Stepwise) {
+        let mut changes = steps.changes();
+        let (which, shared, reports) = (self.which, self.shared.clone(), self.reports.clone());
+        tokio::spawn(async move {
+            let mut diary = Diary::default();
+            loop {
+                let view = changes.borrow_and_update().clone();
+                for lines in diary.news(&view) {
+                    shared.write(Some(which), lines);
+                }
+                let heard = reports.send(Report::Steps(which));
+                if view.is_over() || heard.is_err() || changes.changed().await.is_err() {
+                    break;
+                }
+            }
+        });
+    }
+
     /// Asks the database what it wrote down, and says in which order it decided.
     fn judge(&self, mut shots: [Shot; 2]) {
-        let (house, shared, verdicts) = (
+        let (house, shared, reports) = (
             self.house.clone(),
             self.shared.clone(),
-            self.verdicts.clone(),
+            self.reports.clone(),
         );
         tokio::spawn(async move {
             match house.recorded(&[shots[0].request, shots[1].request]).await {
@@ -177,7 +198,7 @@ impl Switch {
             let verdict = Verdict::new(shots);
             shared.verdict(&verdict);
             // Nobody hears it any more only when the demo is over.
-            let _ = verdicts.send(verdict);
+            let _ = reports.send(Report::Verdict(verdict));
         });
     }
 }

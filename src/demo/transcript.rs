@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ pub(super) struct Shared {
     opened: Instant,
     opened_at: DateTime<Utc>,
     entries: Mutex<Vec<Entry>>,
+    asked: AtomicUsize,
     answers: Mutex<HashMap<RequestId, Result<Answer, String>>>,
 }
 
@@ -53,6 +55,7 @@ impl Shared {
             opened: Instant::now(),
             opened_at: now,
             entries: Mutex::default(),
+            asked: AtomicUsize::new(0),
             answers: Mutex::default(),
         }
     }
@@ -67,7 +70,7 @@ impl Shared {
         self.opened_at + TimeDelta::from_std(self.opened.elapsed()).unwrap_or_default()
     }
 
-    fn write(&self, desk: Option<Which>, lines: Vec<String>) {
+    pub(super) fn write(&self, desk: Option<Which>, lines: Vec<String>) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         // Under the lock, so that times are in order.
         let at = self.now();
@@ -75,11 +78,17 @@ impl Shared {
     }
 
     pub(super) fn asked(&self, which: Which, request: &Request) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let lines = vec![
             format!("asks: {}", self.words.command(&request.command)),
             format!("request {}", request.id),
         ];
         self.write(Some(which), lines);
+    }
+
+    /// How many commands were asked.
+    pub(super) fn asked_so_far(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
     }
 
     pub(super) fn sent(&self, which: Which, id: RequestId, together: bool) {
@@ -136,7 +145,7 @@ impl Shared {
     }
 
     /// Who was first, and both times.
-    fn verdict_lines(&self, verdict: &Verdict) -> Vec<String> {
+    pub(super) fn verdict_lines(&self, verdict: &Verdict) -> Vec<String> {
         let mut lines = vec![verdict.sentence(&self.names)];
         for shot in &verdict.shots {
             let decided = match shot.decided_at {

@@ -314,3 +314,13 @@ fn because(reason: &str) -> String {
         format!(", because: {}", harmless(reason))
     }
 }
+
+/// A span of time as a spectator reads it: `4 s`, `9 min 59 s`.
+pub(super) fn span_of(length: chrono::TimeDelta) -> String {
+    let seconds = length.num_seconds();
+    if seconds < 60 {
+        format!("{seconds} s")
+    } else {
+        format!("{} min {} s", seconds / 60, seconds % 60)
+    }
+}

@@ -1,0 +1,491 @@
+//! Runs both desks in one terminal: gives keys to the desk that has them, does what the demo's own keys say, and shows
+//! what comes of it. Everything that has arrived is taken in before one frame is drawn.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use color_eyre::eyre::{Result, WrapErr};
+use crokey::KeyCombination;
+use crossterm::event::{Event, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::console::input;
+use crate::console::message::Message;
+use crate::console::signals::{Heard, Signals};
+use crate::console::station::Wish;
+use crate::console::terminal::{self, Screen};
+use crate::console::{Config, theme::Theme};
+use crate::domain::Desk;
+use crate::store::{House, Revive, StepLimits, Stepwise};
+
+use super::desks::{self, Desks, Happening, Which};
+use super::file;
+use super::keys::{self, Action, LEADER};
+use super::script::{Direction, Line, Script, Turn};
+use super::state::{NextKey, Notice, State, Tone};
+use super::transcript::Transcript;
+use super::view;
+
+/// What a demo on screen needs.
+pub struct Context {
+    /// Its house.
+    pub house: House,
+    /// Who works at the desks.
+    pub names: [Desk; 2],
+    /// The user's configuration.
+    pub config: Config,
+    /// Brings an embedded server back when it is lost.
+    pub revive: Option<Revive>,
+    /// Heard from before the house was made.
+    pub signals: Signals,
+    /// Where a transcript goes, if not into a file with the time in its name.
+    pub transcript: Option<PathBuf>,
+    /// A scenario that plays along.
+    pub script: Option<Script>,
+}
+
+/// Shows both desks until the person leaves, and returns what happened.
+///
+/// # Errors
+/// If the database can't be read at the start, or the terminal can't be used.
+pub async fn run(context: Context) -> Result<Transcript> {
+    let Context {
+        house,
+        names,
+        config,
+        revive,
+        signals,
+        transcript,
+        script,
+    } = context;
+    let keymap = std::sync::Arc::new(config.keymap()?);
+    let theme = terminal::theme(&config);
+    let size = crossterm::terminal::size().wrap_err("the demo needs a terminal to draw on")?;
+    let state = State::new(names.clone());
+    let sizes = consoles(size, &state).map(|size| size.unwrap_or(size_of_none()));
+    let desks = Desks::open(desks::Context {
+        house,
+        names,
+        keymap,
+        sizes,
+        revive,
+    })
+    .await?;
+    let screen = Screen::take(config.mouse).wrap_err("the terminal could not be taken over")?;
+    let show = Show {
+        desks,
+        state,
+        theme,
+        screen,
+        size,
+        transcript,
+        script: script.unwrap_or_else(Script::none),
+        leaving: false,
+    };
+    show.run(signals).await
+}
+
+struct Show {
+    desks: Desks,
+    state: State,
+    theme: Theme,
+    screen: Screen,
+    size: (u16, u16),
+    transcript: Option<PathBuf>,
+    script: Script,
+    leaving: bool,
+}
+
+impl Show {
+    async fn run(mut self, mut signals: Signals) -> Result<Transcript> {
+        let mut events = input::listen()?;
+        let (said, mut heard) = unbounded_channel();
+        let mut next_tick = Instant::now();
+        self.draw()?;
+        while !self.leaving {
+            let mut draw = true;
+            tokio::select! {
+                biased;
+                heard = signals.next() => match heard {
+                    Heard::End => self.leaving = true,
+                    Heard::Continue => {
+                        self.screen.resume()?;
+                        self.screen.forget()?;
+                    }
+                    Heard::Resize => {}
+                },
+                event = events.recv() => match event {
+                    Some(event) => self.event(event, &said)?,
+                    // The terminal is gone.
+                    None => self.leaving = true,
+                },
+                turn = self.script.next() => match turn {
+                    Turn::Order(order) => order(&mut self.desks),
+                    Turn::Line(line) => self.line(line),
+                },
+                notice = heard.recv() => self.state.notice = notice,
+                happening = self.desks.next() => draw = self.happening(happening)?,
+                () = tokio::time::sleep_until(next_tick.into()) => {
+                    for which in Which::BOTH {
+                        let tick = self.desks.station(which).tick();
+                        self.desks.take_in(which, tick);
+                    }
+                }
+            }
+            while let Some(happening) = self.desks.happened() {
+                draw |= self.happening(happening)?;
+            }
+            while let Ok(event) = events.try_recv() {
+                self.event(event, &said)?;
+                draw = true;
+            }
+            if next_tick <= Instant::now() {
+                next_tick = Instant::now() + self.desks.until_next_second();
+            }
+            if draw && !self.leaving {
+                self.draw()?;
+            }
+        }
+        let Self { desks, screen, .. } = self;
+        let transcript = desks.transcript();
+        // Given back before the desks wait for their last answers.
+        drop(screen);
+        desks.close().await;
+        Ok(transcript)
+    }
+
+    /// Lays out for the size that the terminal has by now, tells both consoles their part, and paints.
+    fn draw(&mut self) -> Result<()> {
+        self.size = crossterm::terminal::size()?;
+        self.state.moment = Instant::now();
+        for which in Which::BOTH {
+            self.state.steps[which.index()] = self.running(which).map(|steps| steps.look());
+        }
+        for (which, size) in Which::BOTH
+            .into_iter()
+            .zip(consoles(self.size, &self.state))
+        {
+            if let Some((width, height)) = size
+                && self.desks.station(which).model().size != (width, height)
+            {
+                self.desks
+                    .take_in(which, Message::Resized { width, height });
+            }
+        }
+        let models = Which::BOTH.map(|which| self.desks.station(which).model());
+        let (state, theme) = (&self.state, &self.theme);
+        self.screen
+            .paint(|buffer| view::paint(buffer, models, state, theme))?;
+        Ok(())
+    }
+
+    /// The transaction of a desk that is stopped, or runs in step mode.
+    fn running(&self, which: Which) -> Option<Stepwise> {
+        let steps = self.desks.stepped(which)?;
+        (!steps.look().is_over()).then_some(steps)
+    }
+
+    fn happening(&mut self, happening: Happening) -> Result<bool> {
+        match happening {
+            Happening::Desk(_, wishes) => {
+                let draw = !wishes.is_empty();
+                self.grant(wishes)?;
+                return Ok(draw);
+            }
+            Happening::Verdict(verdict) => {
+                self.state.notice = Some(Notice {
+                    tone: Tone::Good,
+                    lines: self.desks.verdict_lines(&verdict),
+                });
+            }
+            Happening::Steps(which) => {
+                if let Some(steps) = self.desks.stepped(which)
+                    && let crate::store::StepPlace::Ended(ending) = &steps.look().place
+                {
+                    let name = &self.state.names[which.index()].0;
+                    let words = format!("{name}: {}", ending.words());
+                    self.state.say(Tone::Refused, words);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn grant(&mut self, wishes: Vec<Wish>) -> Result<()> {
+        for wish in wishes {
+            match wish {
+                Wish::Draw => {}
+                Wish::Redraw => self.screen.forget()?,
+                Wish::Suspend => {
+                    self.screen.suspend()?;
+                    self.screen.forget()?;
+                }
+                Wish::Quit => self.leaving = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: Event, said: &UnboundedSender<Notice>) -> Result<()> {
+        let wishes = match event {
+            Event::Key(key) if key.kind == KeyEventKind::Press => return self.key(key, said),
+            Event::Paste(text) if !self.state.help => self.to_desks(&Message::Paste(text)),
+            Event::Mouse(mouse) if !self.state.help => self.mouse(mouse),
+            // The size is looked at whenever something is drawn.
+            _ => Vec::new(),
+        };
+        self.grant(wishes)
+    }
+
+    /// The desks that keys go to, the one in focus first.
+    fn recipients(&self) -> Vec<Which> {
+        if self.state.both {
+            vec![self.state.focus, self.state.focus.other()]
+        } else {
+            vec![self.state.focus]
+        }
+    }
+
+    fn to_desks(&mut self, message: &Message) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        for which in self.recipients() {
+            wishes.extend(self.desks.take_in(which, message.clone()));
+        }
+        wishes
+    }
+
+    fn key(&mut self, key: KeyEvent, said: &UnboundedSender<Notice>) -> Result<()> {
+        let combination = KeyCombination::from(key).normalized();
+        if self.state.help {
+            self.state.help = false;
+            return Ok(());
+        }
+        let escape = combination == crokey::key!(esc);
+        match std::mem::take(&mut self.state.next_key) {
+            NextKey::Letter if escape || combination == LEADER => return Ok(()),
+            NextKey::Letter => {
+                match keys::after_leader(combination) {
+                    Some(action) => self.act(action, said),
+                    None => self.state.say(
+                        Tone::Refused,
+                        format!(
+                            "The demo has no such key. {} shows those that it has.",
+                            keys::binding_of(Action::Help).keys()
+                        ),
+                    ),
+                }
+                return Ok(());
+            }
+            NextKey::Fire if escape => return Ok(()),
+            NextKey::Fire if keys::action(combination).is_none() => {
+                let wishes = self.fire(key);
+                return self.grant(wishes);
+            }
+            NextKey::Fire | NextKey::Desk => {}
+        }
+        if combination == LEADER {
+            self.state.next_key = NextKey::Letter;
+            return Ok(());
+        }
+        if let Some(action) = keys::action(combination) {
+            self.act(action, said);
+            return Ok(());
+        }
+        let mut wishes = Vec::new();
+        for which in self.recipients() {
+            wishes.extend(self.desks.press(which, key));
+        }
+        self.grant(wishes)
+    }
+
+    fn fire(&mut self, key: KeyEvent) -> Vec<Wish> {
+        let asked = self.desks.asked();
+        let wishes = self.desks.fire(key).concat();
+        match self.desks.asked() - asked {
+            2 => {
+                self.state.notice = None;
+            }
+            1 => self.state.say(
+                Tone::Plain,
+                "Only one desk asked the house for something; there is no order to show.",
+            ),
+            _ => self.state.say(
+                Tone::Plain,
+                "Neither desk asked the house for anything with that key.",
+            ),
+        }
+        wishes
+    }
+
+    fn act(&mut self, action: Action, said: &UnboundedSender<Notice>) {
+        match action {
+            Action::Help => self.state.help = true,
+            Action::Focus => self.state.focus = self.state.focus.other(),
+            Action::Both => self.state.both = !self.state.both,
+            Action::Fire => {
+                let enter = KeyEvent::from(crossterm::event::KeyCode::Enter);
+                // Enter neither ends nor suspends a console.
+                self.fire(enter);
+            }
+            Action::FireNext => self.state.next_key = NextKey::Fire,
+            Action::StepMode => self.toggle_step_mode(),
+            Action::Step
+            | Action::RunOn
+            | Action::Commit
+            | Action::RollBack
+            | Action::Cut
+            | Action::CommitAndCut
+            | Action::Kill => self.move_on(action, said),
+            Action::Save => self.save(),
+            Action::Pause => self.script.direct(Direction::Pause),
+            Action::Onwards => self.script.direct(Direction::Onwards),
+            Action::Quit => self.leaving = true,
+        }
+    }
+
+    fn toggle_step_mode(&mut self) {
+        let which = self.state.focus;
+        let on = !self.state.step_mode[which.index()];
+        self.state.step_mode[which.index()] = on;
+        self.desks.step_mode(which, on.then(StepLimits::default));
+        let name = &self.state.names[which.index()].0;
+        let words = if on {
+            format!(
+                "Step mode: what {name} asks from now on stops before each step of the protocol, for at most {} s.",
+                StepLimits::default().total.as_secs()
+            )
+        } else {
+            format!(
+                "What {name} asks from now on goes through; a transaction that stands stays until it is ended."
+            )
+        };
+        self.state.say(Tone::Plain, words);
+    }
+
+    /// Moves the stopped transaction of the desk in focus on, without waiting for what comes of it.
+    fn move_on(&mut self, action: Action, said: &UnboundedSender<Notice>) {
+        let which = self.state.focus;
+        let Some(steps) = self.running(which) else {
+            let name = &self.state.names[which.index()].0;
+            let words = if self.state.step_mode[which.index()] {
+                format!("No transaction of {name} stands; the next command will.")
+            } else {
+                format!(
+                    "No transaction of {name} stands. {} puts this desk into step mode.",
+                    keys::binding_of(Action::StepMode).keys()
+                )
+            };
+            self.state.say(Tone::Refused, words);
+            return;
+        };
+        let said = said.clone();
+        tokio::spawn(async move {
+            let outcome = match action {
+                Action::Step => steps.step().await,
+                Action::RunOn => steps.run_on().await,
+                Action::RollBack => steps.roll_back().await,
+                Action::Cut => steps.cut().await,
+                Action::Kill => steps.kill().await,
+                Action::CommitAndCut => {
+                    // What became of it is told by asking again.
+                    let _ = steps.commit_and_cut().await;
+                    return;
+                }
+                _ => {
+                    if let Err(error) = steps.commit().await {
+                        let notice = Notice {
+                            tone: Tone::Refused,
+                            lines: vec![error.to_string()],
+                        };
+                        // Nobody reads it any more only when the demo is over.
+                        let _ = said.send(notice);
+                    }
+                    return;
+                }
+            };
+            drop(outcome);
+        });
+    }
+
+    fn save(&mut self) {
+        let text = self.desks.transcript().to_string();
+        match file::save(&text, self.transcript.as_deref()) {
+            Ok(path) => {
+                let words = format!(
+                    "The transcript is in {}. It has guests' names in it.",
+                    path.display()
+                );
+                self.state.say(Tone::Good, words);
+            }
+            Err(error) => self.state.say(Tone::Refused, error.to_string()),
+        }
+    }
+
+    fn line(&mut self, line: Line) {
+        match line {
+            Line::Caption(text) => self.state.caption = Some(text),
+            Line::Happened(text) => self.state.say(Tone::Plain, text),
+        }
+    }
+
+    /// A click gives its desk the keys, and means there what it means in a console.
+    fn mouse(&mut self, mouse: MouseEvent) -> Vec<Wish> {
+        let at = Position::new(mouse.column, mouse.row);
+        let Some(layout) = view::areas(self.size, &self.state) else {
+            return Vec::new();
+        };
+        let found = Which::BOTH.into_iter().find_map(|which| {
+            let place = layout.desks[which.index()];
+            let whole = place
+                .console
+                .map_or(place.title, |console| console.union(place.title));
+            whole.contains(at).then_some((which, place))
+        });
+        let Some((which, place)) = found else {
+            return Vec::new();
+        };
+        let pressed = mouse.kind == MouseEventKind::Down(MouseButton::Left);
+        if pressed {
+            self.state.focus = which;
+        }
+        let covered = place.panel.is_some_and(|panel: Rect| panel.contains(at));
+        let Some(console) = place
+            .console
+            .filter(|console| console.contains(at) && !covered)
+        else {
+            return Vec::new();
+        };
+        let (column, row) = (at.x - console.x, at.y - console.y);
+        let message = match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => Message::Click { column, row },
+            MouseEventKind::Drag(MouseButton::Left) => Message::Drag { column },
+            MouseEventKind::ScrollUp => Message::Wheel {
+                column,
+                row,
+                lines: -1,
+            },
+            MouseEventKind::ScrollDown => Message::Wheel {
+                column,
+                row,
+                lines: 1,
+            },
+            _ => return Vec::new(),
+        };
+        self.desks.take_in(which, message)
+    }
+}
+
+/// The size of each console, where there is room for it.
+fn consoles(size: (u16, u16), state: &State) -> [Option<(u16, u16)>; 2] {
+    let layout = view::areas(size, state);
+    Which::BOTH.map(|which| {
+        let console = layout?.desks[which.index()].console?;
+        Some((console.width, console.height))
+    })
+}
+
+/// The size of a console that is not to be seen yet.
+fn size_of_none() -> (u16, u16) {
+    crate::console::layout::SMALLEST
+}

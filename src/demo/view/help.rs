@@ -1,0 +1,105 @@
+//! The help page: the demo's key table.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::console::text::{display, truncate, wrap};
+use crate::console::theme::Theme;
+use crate::console::view::{fill, put};
+
+use super::super::keys::BINDINGS;
+
+const KEYS: u16 = 8;
+const LETTERS: u16 = 13;
+
+/// Paints the page over everything.
+pub(super) fn draw(buffer: &mut Buffer, whole: Rect, theme: &Theme) {
+    let columns = whole.width.saturating_sub(2).min(100);
+    let room = usize::from(columns.saturating_sub(KEYS + LETTERS + 3));
+    let mut rows: Vec<(String, String, String)> = Vec::new();
+    for binding in &BINDINGS {
+        let key = binding.key.map_or(String::new(), |_| binding.keys());
+        for (index, words) in wrap(binding.help, room.max(12)).into_iter().enumerate() {
+            let first = index == 0;
+            let shown = |text: &str| {
+                if first {
+                    text.to_owned()
+                } else {
+                    String::new()
+                }
+            };
+            rows.push((shown(&key), shown(&binding.with_leader()), words));
+        }
+    }
+    let intro = "Everything else is the console's own: ? shows its keys. After Ctrl-g a letter does the same as a \
+                 function key.";
+    let intro = wrap(intro, usize::from(columns.saturating_sub(2)));
+    let height = u16::try_from(rows.len() + intro.len() + 3).unwrap_or(u16::MAX);
+    let height = height.min(whole.height);
+    let area = Rect::new(
+        (whole.width - columns) / 2,
+        (whole.height - height) / 2,
+        columns,
+        height,
+    );
+    for y in area.top()..area.bottom() {
+        fill(buffer, area.x, y, area.width, " ", theme.dialog);
+    }
+    fill(
+        buffer,
+        area.x,
+        area.y,
+        area.width,
+        theme.glyphs.rule,
+        theme.rule,
+    );
+    put(
+        buffer,
+        area.x + 2,
+        area.y,
+        " The demo's keys ",
+        area.width,
+        theme.title_focused,
+    );
+    let mut y = area.y + 1;
+    for line in intro {
+        if y < area.bottom() {
+            put(buffer, area.x + 1, y, &line, area.width - 2, theme.dialog);
+        }
+        y += 1;
+    }
+    for (key, letter, words) in rows {
+        if y + 1 >= area.bottom() {
+            break;
+        }
+        put(buffer, area.x + 1, y, &key, KEYS, theme.key);
+        put(buffer, area.x + 1 + KEYS, y, &letter, LETTERS, theme.key);
+        let words = truncate(&display(&words), room, theme.glyphs.cut).into_owned();
+        put(
+            buffer,
+            area.x + 1 + KEYS + LETTERS,
+            y,
+            &words,
+            area.width,
+            theme.dialog,
+        );
+        y += 1;
+    }
+    let last = area.bottom() - 1;
+    fill(
+        buffer,
+        area.x,
+        last,
+        area.width,
+        theme.glyphs.rule,
+        theme.rule,
+    );
+    put(
+        buffer,
+        area.x + 2,
+        last,
+        " any key closes ",
+        area.width,
+        theme.title,
+    );
+}

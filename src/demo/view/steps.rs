@@ -1,0 +1,242 @@
+//! What a stopped transaction is about: its statement in words and in SQL, what the last step returned, its locks, whom
+//! it waits for, the clock against the deadline, and what would come of it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::console::text::{truncate, wrap};
+use crate::console::theme::Theme;
+use crate::console::view::{fill, put};
+use crate::store::{StepPlace, StepView};
+
+use super::super::state::State;
+use super::super::words::span_of;
+
+/// The cells of a line's label.
+const LABEL: u16 = 11;
+
+/// How important a line is to those who have little room: 0 always, more goes first.
+struct Line {
+    label: &'static str,
+    words: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Strong,
+    Plain,
+    Code,
+    Good,
+    Warning,
+    Dim,
+}
+
+/// How many rows the panel of a transaction wants.
+pub(super) fn height(view: &StepView, columns: u16) -> usize {
+    // The rule, and the lines as they would be now; times do not change how many there are.
+    1 + lines(view, view.seen, columns).len()
+}
+
+/// Paints the panel.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, view: &StepView, state: &State, theme: &Theme) {
+    for y in area.top()..area.bottom() {
+        fill(buffer, area.x, y, area.width, " ", theme.text);
+    }
+    fill(
+        buffer,
+        area.x,
+        area.y,
+        area.width,
+        theme.glyphs.rule,
+        theme.rule,
+    );
+    let title = format!(
+        " Step mode {} {} {} backend {} ",
+        theme.glyphs.hour, view.command, theme.glyphs.hour, view.backend
+    );
+    put(
+        buffer,
+        area.x + 2,
+        area.y,
+        &title,
+        area.width.saturating_sub(2),
+        theme.title_focused,
+    );
+    let lines = lines(view, state.moment, area.width);
+    let rows = usize::from(area.height.saturating_sub(1));
+    let hidden = lines.len().saturating_sub(rows);
+    for (y, line) in (area.top() + 1..area.bottom()).zip(lines) {
+        put(buffer, area.x + 1, y, line.label, LABEL, theme.dim);
+        let x = area.x + 1 + LABEL;
+        let cells = area.right().saturating_sub(x);
+        let words = truncate(&line.words, cells.into(), theme.glyphs.cut);
+        put(buffer, x, y, &words, cells, style(line.kind, theme));
+    }
+    if hidden > 0 {
+        let words = format!(" {} {hidden} more ", theme.glyphs.below);
+        let cells = u16::try_from(words.chars().count()).unwrap_or(0);
+        let x = area.right().saturating_sub(cells + 1);
+        put(buffer, x, area.y, &words, cells, theme.title);
+    }
+}
+
+fn style(kind: Kind, theme: &Theme) -> Style {
+    match kind {
+        Kind::Strong => theme.strong,
+        Kind::Plain => theme.text,
+        Kind::Code => theme.key,
+        Kind::Good => theme.good,
+        Kind::Warning => theme.warning,
+        Kind::Dim => theme.dim,
+    }
+}
+
+/// What there is to say, the most important first.
+fn lines(view: &StepView, moment: std::time::Instant, columns: u16) -> Vec<Line> {
+    let cells = usize::from(columns.saturating_sub(LABEL + 2)).max(20);
+    let mut lines = Vec::new();
+    let mut add = |label: &'static str, words: &str, kind: Kind, most: usize| {
+        let wrapped = wrap(words, cells);
+        let cut = wrapped.len() > most;
+        for (index, line) in wrapped.into_iter().take(most).enumerate() {
+            let words = if cut && index + 1 == most {
+                format!("{line} \u{2026}")
+            } else {
+                line
+            };
+            let label = if index == 0 { label } else { "" };
+            lines.push(Line { label, words, kind });
+        }
+    };
+    if let Some(warning) = &view.warning {
+        let who: Vec<&str> = warning
+            .blocks
+            .iter()
+            .map(|other| other.words.as_str())
+            .collect();
+        let left = view.left_at(moment).as_secs();
+        let words = if who.is_empty() {
+            format!("Half of its time is over: it is rolled back in {left} s.")
+        } else {
+            format!(
+                "{} must wait: it is rolled back in {left} s.",
+                who.join(" and ")
+            )
+        };
+        add("warning", &words, Kind::Warning, 2);
+    }
+    let (label, words, kind) = place(view, moment);
+    add(label, &words, kind, 3);
+    if let Some(step) = view.step() {
+        add("SQL", &format!("SELECT {}", step.call), Kind::Code, 3);
+    }
+    if let Some(passed) = view.passed.iter().rev().find(|passed| !passed.undone) {
+        let words = format!("{} returned {}", passed.step.name, passed.returned);
+        add("before", &words, Kind::Plain, 2);
+    }
+    if view.locks.is_empty() {
+        add("holds", "no lock that others wait for", Kind::Dim, 1);
+    }
+    for (index, lock) in view.locks.iter().enumerate() {
+        add(
+            if index == 0 { "holds" } else { "" },
+            &lock.words,
+            Kind::Plain,
+            2,
+        );
+    }
+    for (index, other) in view.blocked.iter().enumerate() {
+        let words = format!("{} (backend {})", other.words, other.backend);
+        add(
+            if index == 0 { "keeps out" } else { "" },
+            &words,
+            Kind::Warning,
+            1,
+        );
+    }
+    let now = view.clock_at(moment);
+    match &view.deadline {
+        Some(deadline) => {
+            let left = deadline.at - now;
+            let words = if left > chrono::TimeDelta::zero() {
+                format!(
+                    "{}: {} left by the database's clock",
+                    deadline.words,
+                    span_of(left)
+                )
+            } else {
+                format!("{}: over since {}", deadline.words, span_of(-left))
+            };
+            add("deadline", &words, Kind::Plain, 2);
+        }
+        None => add(
+            "clock",
+            &format!("{} UTC, the database's", now.format("%H:%M:%S")),
+            Kind::Dim,
+            1,
+        ),
+    }
+    for (index, words) in view.on_commit.iter().enumerate() {
+        add(
+            if index == 0 { "COMMIT" } else { "" },
+            words,
+            Kind::Plain,
+            2,
+        );
+    }
+    for (index, words) in view.on_rollback.iter().enumerate() {
+        add(
+            if index == 0 { "ROLLBACK" } else { "" },
+            words,
+            Kind::Plain,
+            2,
+        );
+    }
+    lines
+}
+
+/// Where it is.
+fn place(view: &StepView, moment: std::time::Instant) -> (&'static str, String, Kind) {
+    match &view.place {
+        StepPlace::Running(Some(step)) => (
+            "runs",
+            format!("{}: {}", step.name, step.words),
+            Kind::Strong,
+        ),
+        StepPlace::Running(None) => ("runs", "on its way to the next step".into(), Kind::Strong),
+        StepPlace::AtGate(step) => (
+            "next",
+            format!("{}. {}: {}", step.gate, step.name, step.words),
+            Kind::Strong,
+        ),
+        StepPlace::Waiting(wait) => {
+            let whom: Vec<String> = wait
+                .whom
+                .iter()
+                .map(|other| format!("{} (backend {})", other.words, other.backend))
+                .collect();
+            let since = view.clock_at(moment) - wait.since;
+            let words = format!(
+                "for {}, {} now: {}",
+                whom.join(" and "),
+                span_of(since.max(chrono::TimeDelta::zero())),
+                wait.what
+            );
+            ("waits", words, Kind::Warning)
+        }
+        StepPlace::Answered(answer) => {
+            let words = match &answer.outcome {
+                Ok(_) => "It is done in this transaction, and nobody else sees it yet. COMMIT is the next step.".to_owned(),
+                Err(refusal) => format!(
+                    "It is refused ({}), and COMMIT remembers that. COMMIT is the next step.",
+                    refusal.code()
+                ),
+            };
+            ("answered", words, Kind::Good)
+        }
+        StepPlace::Done(_) => ("over", "Committed.".into(), Kind::Good),
+        StepPlace::Ended(ending) => ("over", ending.words(), Kind::Warning),
+    }
+}
