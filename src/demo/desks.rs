@@ -285,8 +285,14 @@ impl Desks {
         self.desks[0].station.until_next_second()
     }
 
-    /// Both desks leave; what has been asked is answered before, if that is soon.
+    /// Both desks leave: transactions that stand are rolled back; what else has been asked is answered before, if that is
+    /// soon.
     pub async fn close(self) {
+        for which in Which::BOTH {
+            if let Some(steps) = self.stepped(which) {
+                steps.roll_back().await;
+            }
+        }
         let [first, second] = self.desks;
         tokio::join!(first.close(), second.close());
     }

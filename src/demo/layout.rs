@@ -36,7 +36,11 @@ pub struct Layout {
 
 /// Lays the screen out; none if it is too small for one desk. The panels want so many rows.
 pub fn layout((width, height): (u16, u16), focus: Which, panels: [u16; 2]) -> Option<Layout> {
-    let notice_rows = if height < 32 { 1 } else { 3 };
+    let notice_rows = match height {
+        0..32 => 1,
+        32..38 => 3,
+        _ => 4,
+    };
     let above = height.checked_sub(notice_rows + 1)?;
     let half = width.checked_sub(1)? / 2;
     let fits = |width: u16, rows: u16, least: (u16, u16)| width >= least.0 && rows > least.1;
@@ -137,7 +141,7 @@ mod tests {
                         for desk in layout.desks {
                             parts.push(desk.title);
                             parts.extend(desk.console);
-                            for panel in desk.panel {
+                            if let Some(panel) = desk.panel {
                                 assert_eq!(panel.intersection(whole), panel);
                                 assert!(!panel.intersects(desk.title));
                             }

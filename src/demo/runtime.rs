@@ -98,7 +98,17 @@ struct Show {
 }
 
 impl Show {
-    async fn run(mut self, mut signals: Signals) -> Result<Transcript> {
+    async fn run(mut self, signals: Signals) -> Result<Transcript> {
+        let shown = self.show(signals).await;
+        let Self { desks, screen, .. } = self;
+        // Given back before the desks wait for their last answers.
+        drop(screen);
+        let transcript = desks.transcript();
+        desks.close().await;
+        shown.map(|()| transcript)
+    }
+
+    async fn show(&mut self, mut signals: Signals) -> Result<()> {
         let mut events = input::listen()?;
         let (said, mut heard) = unbounded_channel();
         let mut next_tick = Instant::now();
@@ -147,12 +157,7 @@ impl Show {
                 self.draw()?;
             }
         }
-        let Self { desks, screen, .. } = self;
-        let transcript = desks.transcript();
-        // Given back before the desks wait for their last answers.
-        drop(screen);
-        desks.close().await;
-        Ok(transcript)
+        Ok(())
     }
 
     /// Lays out for the size that the terminal has by now, tells both consoles their part, and paints.
@@ -230,7 +235,7 @@ impl Show {
     fn event(&mut self, event: Event, said: &UnboundedSender<Notice>) -> Result<()> {
         let wishes = match event {
             Event::Key(key) if key.kind == KeyEventKind::Press => return self.key(key, said),
-            Event::Paste(text) if !self.state.help => self.to_desks(&Message::Paste(text)),
+            Event::Paste(text) if !self.state.help => self.tell_desks(&Message::Paste(text)),
             Event::Mouse(mouse) if !self.state.help => self.mouse(mouse),
             // The size is looked at whenever something is drawn.
             _ => Vec::new(),
@@ -247,7 +252,7 @@ impl Show {
         }
     }
 
-    fn to_desks(&mut self, message: &Message) -> Vec<Wish> {
+    fn tell_desks(&mut self, message: &Message) -> Vec<Wish> {
         let mut wishes = Vec::new();
         for which in self.recipients() {
             wishes.extend(self.desks.take_in(which, message.clone()));

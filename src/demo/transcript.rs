@@ -156,12 +156,15 @@ impl Shared {
                     .local(at)
                     .format("decided at %H:%M:%S%.6f by the database's clock")
                     .to_string(),
-                None => "the database wrote nothing down".to_owned(),
+                None => "nothing written down by the database".to_owned(),
+            };
+            let sent = match shot.sent.as_micros() {
+                0 => "sent first".to_owned(),
+                later => format!("sent {later} µs later"),
             };
             lines.push(format!(
-                "{}: sent {} after the first, {decided}, answer here after {}",
+                "{}: {sent}, {decided}, answer here after {}",
                 harmless(&self.names[shot.which.index()].0),
-                micros(shot.sent),
                 micros(shot.arrived),
             ));
         }

@@ -4,6 +4,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[allow(dead_code)]
+#[path = "../console/terminal.rs"]
+mod terminal;
+
 mod desks;
 mod scenarios;
 mod site;
+mod stories;

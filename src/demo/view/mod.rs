@@ -102,11 +102,7 @@ fn title(
     let name = display(&state.names[which.index()].0);
     let mut words = format!("{sign} {name}");
     if state.both {
-        words.push_str(if focused {
-            "  keys go to both, here first in view"
-        } else {
-            "  keys go here too"
-        });
+        words.push_str("  keys go to both desks");
     } else if focused {
         words.push_str("  has the keys");
     }
@@ -232,3 +228,7 @@ fn too_small(buffer: &mut Buffer, theme: &Theme) {
         put(buffer, x, y, &line, area.width, theme.text);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

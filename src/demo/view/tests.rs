@@ -1,0 +1,213 @@
+//! What the spectators see, at each size.
+
+use std::time::{Duration, Instant};
+
+use chrono::TimeDelta;
+use insta::assert_snapshot;
+
+use super::*;
+use crate::console::fixtures::{console, house, now, request, screen, styles};
+use crate::console::theme::{Background, Colours};
+use crate::domain::Desk;
+use crate::store::stepwise::{
+    HeldLock, KnownFrom, OtherSession, PassedStep, Step, StepWarning, Wait,
+};
+use crate::store::{StepLimits, StepPlace, StepView};
+
+use super::super::state::Notice;
+
+fn plain() -> Theme {
+    Theme::new(Background::Dark, Colours::None, false)
+}
+
+fn state() -> State {
+    let mut state = State::new([Desk("anna".into()), Desk("bert".into())]);
+    state.notice = Some(Notice {
+        tone: Tone::Good,
+        lines: vec![
+            "bert was first by 0.41 ms; anna was told: Blue room is taken (desk bert) 10:00–10:30 on Thu 3 Dec 2026, held \
+             until 10:34:07."
+                .into(),
+            "bert: sent first, decided at 10:24:07.000120 by the database's clock, answer here after 902 µs".into(),
+            "anna: sent 14 µs later, decided at 10:24:07.000530 by the database's clock, answer here after 1350 µs".into(),
+        ],
+    });
+    state
+}
+
+fn painted((columns, rows): (u16, u16), state: &State, theme: &Theme) -> Buffer {
+    let sizes = areas((columns, rows), state).map(|layout| {
+        layout.desks.map(|desk| {
+            let console = desk.console.unwrap_or_default();
+            (console.width, console.height)
+        })
+    });
+    let [first, second] = sizes.unwrap_or_default();
+    let anna = console(house(), first);
+    let mut bert = console(house(), second);
+    bert.desk = Desk("bert".into());
+    let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+    paint(&mut buffer, [&anna, &bert], state, theme);
+    buffer
+}
+
+fn shown(size: (u16, u16), state: &State) -> String {
+    screen(&painted(size, state, &plain()))
+}
+
+/// A transaction that waits for anna's, and of which much is to be said.
+fn waiting(state: &mut State) {
+    let step = |gate, name: &str, words: &str, call: &str| Step {
+        gate,
+        name: name.into(),
+        words: words.into(),
+        call: call.into(),
+        source: "".into(),
+        depth: 0,
+    };
+    let moment = Instant::now();
+    state.moment = moment;
+    state.step_mode = [false, true];
+    state.steps[1] = Some(StepView {
+        desk: Desk("bert".into()),
+        request: request(7),
+        command: "hold_slot",
+        backend: 4711,
+        place: StepPlace::Waiting(Wait {
+            step: Some(step(
+                2,
+                "lock_room",
+                "Lock the room's row: from here on nobody else decides about this room.",
+                "lock_room(p_site => 1, p_room => 1)",
+            )),
+            what: "the row of Blue room".into(),
+            whom: vec![OtherSession {
+                backend: 4710,
+                desk: Some(Desk("anna".into())),
+                words: "anna".into(),
+            }],
+            since: now() - TimeDelta::seconds(4),
+        }),
+        passed: vec![PassedStep {
+            step: step(
+                1,
+                "begin_request",
+                "Claim the request id.",
+                "begin_request(…)",
+            ),
+            returned: "nothing".into(),
+            at: now(),
+            took: Duration::from_micros(350),
+            undone: false,
+        }],
+        locks: vec![HeldLock {
+            words: "The request id: a twin of this press waits until this transaction ends.".into(),
+            known_from: KnownFrom::Steps,
+        }],
+        blocked: Vec::new(),
+        deadline: None,
+        on_commit: vec!["It has not answered yet, so there can be no COMMIT.".into()],
+        on_rollback: vec!["The request id is free to ask anew.".into()],
+        warning: Some(StepWarning {
+            seconds_left: 28,
+            blocks: Vec::new(),
+        }),
+        limits: StepLimits::default(),
+        began: moment,
+        clock: now(),
+        seen: moment,
+    });
+}
+
+#[test]
+fn side_by_side_at_120_by_40() {
+    assert_snapshot!(shown((120, 40), &state()));
+}
+
+#[test]
+fn side_by_side_at_200_by_60() {
+    assert_snapshot!(shown((200, 60), &state()));
+}
+
+#[test]
+fn one_above_the_other_at_80_by_24() {
+    assert_snapshot!(shown((80, 24), &state()));
+}
+
+#[test]
+fn a_transaction_that_waits_at_120_by_40() {
+    let mut state = state();
+    waiting(&mut state);
+    state.focus = Which::Second;
+    assert_snapshot!(shown((120, 40), &state));
+}
+
+#[test]
+fn a_transaction_that_waits_at_80_by_24() {
+    let mut state = state();
+    waiting(&mut state);
+    state.focus = Which::Second;
+    assert_snapshot!(shown((80, 24), &state));
+}
+
+#[test]
+fn the_keys_of_the_demo() {
+    let mut state = state();
+    state.help = true;
+    state.both = true;
+    assert_snapshot!(shown((80, 24), &state));
+}
+
+#[test]
+fn one_desk_and_the_other_as_a_line_where_there_is_no_more_room() {
+    let mut state = state();
+    state.focus = Which::Second;
+    assert_snapshot!(shown((60, 18), &state));
+}
+
+#[test]
+fn who_has_the_keys_is_said_in_words_and_in_colour() {
+    for background in [Background::Dark, Background::Light] {
+        let theme = Theme::new(background, Colours::True, false);
+        let buffer = painted((120, 40), &state(), &theme);
+        let first_line = |text: String| text.lines().next().unwrap().to_owned();
+        let line = first_line(screen(&buffer));
+        assert!(
+            line.contains("anna  has the keys") && !line.contains("bert  has"),
+            "{line}"
+        );
+        assert_ne!(
+            buffer[(3, 0)].style(),
+            buffer[(63, 0)].style(),
+            "{}",
+            styles(&buffer)
+        );
+    }
+}
+
+#[test]
+fn in_ascii_nothing_else_is_shown() {
+    let theme = Theme::new(Background::Dark, Colours::None, true);
+    let mut state = state();
+    waiting(&mut state);
+    for help in [false, true] {
+        state.help = help;
+        let text = screen(&painted((120, 40), &state, &theme));
+        assert!(text.is_ascii(), "{text}");
+    }
+}
+
+#[test]
+fn whatever_the_size_it_paints() {
+    let mut state = state();
+    waiting(&mut state);
+    for columns in (1..220).step_by(9) {
+        for rows in (1..70).step_by(4) {
+            for help in [false, true] {
+                state.help = help;
+                painted((columns, rows), &state, &plain());
+            }
+        }
+    }
+    assert!(shown((39, 40), &state).contains("Too small for two desks."));
+}
