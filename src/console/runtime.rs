@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use color_eyre::eyre::{Result, WrapErr};
 use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
-use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::domain::Desk;
 use crate::store::{House, Revive};
@@ -75,7 +74,7 @@ struct Console {
 
 impl Console {
     async fn run(mut self, mut inbox: Inbox) -> Result<()> {
-        let mut events = input::listen()?;
+        let mut input = input::listen()?;
         let mut signals = Signals::new()?;
         let mut next_tick = Instant::now();
         self.draw()?;
@@ -85,7 +84,7 @@ impl Console {
                 biased;
                 heard = signals.next() => messages.extend(message_of(heard)),
                 message = inbox.next() => messages.push(message),
-                event = events.recv() => match event {
+                event = input.next() => match event {
                     Some(event) => messages.extend(self.event(event)),
                     // The terminal is gone.
                     None => self.leaving = true,
@@ -97,13 +96,16 @@ impl Console {
             while let Some(message) = inbox.arrived() {
                 messages.push(message);
             }
-            messages.extend(self.typed(&mut events));
+            while let Some(event) = input.arrived() {
+                messages.extend(self.event(event));
+            }
             messages.extend(self.resized());
             self.take_in(messages)?;
             if next_tick <= Instant::now() {
                 next_tick = Instant::now() + self.station.until_next_second();
             }
         }
+        input.close().await;
         self.station.farewell(inbox).await;
         Ok(())
     }
@@ -149,13 +151,6 @@ impl Console {
             }
         }
         Ok(true)
-    }
-
-    /// What else has been typed.
-    fn typed(&self, events: &mut UnboundedReceiver<Event>) -> Vec<Message> {
-        std::iter::from_fn(|| events.try_recv().ok())
-            .filter_map(|event| self.event(event))
-            .collect()
     }
 
     /// The terminal's size, if it is another.
