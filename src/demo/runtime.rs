@@ -109,7 +109,7 @@ impl Show {
     }
 
     async fn show(&mut self, mut signals: Signals) -> Result<()> {
-        let mut events = input::listen()?;
+        let mut input = input::listen()?;
         let (said, mut heard) = unbounded_channel();
         let mut next_tick = Instant::now();
         self.draw()?;
@@ -125,7 +125,7 @@ impl Show {
                     }
                     Heard::Resize => {}
                 },
-                event = events.recv() => match event {
+                event = input.next() => match event {
                     Some(event) => self.event(event, &said)?,
                     // The terminal is gone.
                     None => self.leaving = true,
@@ -146,7 +146,7 @@ impl Show {
             while let Some(happening) = self.desks.happened() {
                 draw |= self.happening(happening)?;
             }
-            while let Ok(event) = events.try_recv() {
+            while let Some(event) = input.arrived() {
                 self.event(event, &said)?;
                 draw = true;
             }
@@ -157,6 +157,7 @@ impl Show {
                 self.draw()?;
             }
         }
+        input.close().await;
         Ok(())
     }
 
