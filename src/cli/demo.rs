@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::console::Config;
 use crate::console::signals::Signals;
+use crate::demo::scenario::Scenario;
 use crate::demo::{self, Transcript};
 use crate::domain::{Desk, HouseFile};
 use crate::store::{DemoSite, StoreError};
@@ -16,7 +17,7 @@ use crate::store::{DemoSite, StoreError};
 use super::connect::{Session, Steps};
 use super::failure::Failure;
 use super::output::Output;
-use super::{Global, console, sample};
+use super::{Global, console, sample, scenario};
 
 const HOUSE: &str = include_str!("../../assets/demo-house.toml");
 
@@ -26,6 +27,8 @@ pub struct Command {
     /// Write what happened at both desks into this file at the end: every statement, answer and wait, with times
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
+    #[command(flatten)]
+    scenario: scenario::Arguments,
 }
 
 #[derive(Serialize)]
@@ -34,6 +37,9 @@ struct Nothing {}
 impl Command {
     /// Opens both desks, until the person leaves them; their house goes with them, whatever happens.
     pub async fn run(self, global: &Global) -> Result<Output, Failure> {
+        if self.scenario.needs_no_screen() {
+            return self.scenario.run_without_screen(global).await;
+        }
         if global.json {
             return Err(Failure::Usage(
                 "The demo is for people; --json has nothing to show of it.".into(),
@@ -44,9 +50,10 @@ impl Command {
                 "The demo needs a terminal, for it draws two consoles.".into(),
             ));
         }
+        let scenario = self.scenario.read()?;
         let config = Config::load().map_err(|error| Failure::Usage(error.to_string()))?;
         let session = Session::open(global, Steps::Every).await?;
-        let result = self.show(global, &session, config).await;
+        let result = self.show(global, &session, config, scenario).await;
         session.close().await;
         result
     }
@@ -56,21 +63,36 @@ impl Command {
         global: &Global,
         session: &Session,
         config: Config,
+        scenario: Option<Scenario>,
     ) -> Result<Output, Failure> {
         // Before there is something to remove.
         let signals = Signals::new()?;
+        if let Some(scenario) = scenario {
+            let transcript = self.transcript.clone();
+            let (transcript, output) = self
+                .scenario
+                .show(scenario, session, config, signals, transcript)
+                .await?;
+            self.save(&transcript)?;
+            return Ok(output);
+        }
         let names = names(global);
         let file = HouseFile::parse(HOUSE).wrap_err("assets/demo-house.toml")?;
         let site = session.store().open_demo_site(&names[0], &file).await?;
         let shown = self.desks(session, &site, names, config, signals).await;
         let removed = site.remove().await;
         let transcript = shown?;
+        self.save(&transcript)?;
+        removed.map_err(left_behind)?;
+        Ok(Output::new("", &Nothing {}))
+    }
+
+    fn save(&self, transcript: &Transcript) -> Result<(), Failure> {
         if let Some(path) = &self.transcript {
             demo::file::save(&transcript.to_string(), Some(path))
                 .map_err(color_eyre::eyre::Report::from)?;
         }
-        removed.map_err(left_behind)?;
-        Ok(Output::new("", &Nothing {}))
+        Ok(())
     }
 
     async fn desks(

@@ -21,6 +21,7 @@ mod output;
 mod race;
 mod room;
 mod sample;
+mod scenario;
 mod site;
 mod stock;
 mod stop;

@@ -107,6 +107,19 @@ pub const STOPPED: [Action; 8] = [
     Action::Help,
 ];
 
+/// What a key does while a scenario has the desks. Whatever would disturb it does nothing.
+pub fn while_watching(key: KeyCombination) -> Option<Action> {
+    if key == key!(space) {
+        Some(Action::Pause)
+    } else if key == key!(enter) || key == key!(right) {
+        Some(Action::Onwards)
+    } else if key == key!(q) || key == key!(ctrl - c) {
+        Some(Action::Quit)
+    } else {
+        action(key).filter(|action| matches!(action, Action::Help | Action::Save))
+    }
+}
+
 /// What a key does by itself.
 pub fn action(key: KeyCombination) -> Option<Action> {
     let binding = BINDINGS.iter().find(|binding| binding.key == Some(key))?;

@@ -62,7 +62,8 @@ pub async fn run(context: Context) -> Result<Transcript> {
     let keymap = std::sync::Arc::new(config.keymap()?);
     let theme = terminal::theme(&config);
     let size = crossterm::terminal::size().wrap_err("the demo needs a terminal to draw on")?;
-    let state = State::new(names.clone());
+    let mut state = State::new(names.clone());
+    state.watching = script.is_some();
     let sizes = consoles(size, &state).map(|size| size.unwrap_or(size_of_none()));
     let desks = Desks::open(desks::Context {
         house,
@@ -267,6 +268,12 @@ impl Show {
             self.state.help = false;
             return Ok(());
         }
+        if self.state.watching {
+            if let Some(action) = keys::while_watching(combination) {
+                self.act(action, said);
+            }
+            return Ok(());
+        }
         let escape = combination == crokey::key!(esc);
         match std::mem::take(&mut self.state.next_key) {
             NextKey::Letter if escape || combination == LEADER => return Ok(()),
@@ -344,8 +351,14 @@ impl Show {
             | Action::CommitAndCut
             | Action::Kill => self.move_on(action, said),
             Action::Save => self.save(),
-            Action::Pause => self.script.direct(Direction::Pause),
-            Action::Onwards => self.script.direct(Direction::Onwards),
+            Action::Pause => {
+                self.state.paused = !self.state.paused;
+                self.script.direct(Direction::Pause);
+            }
+            Action::Onwards => {
+                self.state.paused = false;
+                self.script.direct(Direction::Onwards);
+            }
             Action::Quit => self.leaving = true,
         }
     }
@@ -430,8 +443,16 @@ impl Show {
 
     fn line(&mut self, line: Line) {
         match line {
-            Line::Caption(text) => self.state.caption = Some(text),
+            Line::Caption(text) => {
+                self.state.caption = Some(text);
+                self.state.notice = None;
+            }
             Line::Happened(text) => self.state.say(Tone::Plain, text),
+            Line::YourTurn(text) => {
+                self.state.caption = Some(text);
+                self.state.notice = None;
+                self.state.watching = false;
+            }
         }
     }
 

@@ -15,6 +15,8 @@ pub enum Line {
     Caption(String),
     /// What has just happened.
     Happened(String),
+    /// The scenario is done with the desks, which are the spectator's from now on.
+    YourTurn(String),
 }
 
 /// What a spectator does to a scenario.

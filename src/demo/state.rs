@@ -23,6 +23,10 @@ pub struct State {
     pub notice: Option<Notice>,
     /// Where a scenario is, and what a spectator is to read.
     pub caption: Option<String>,
+    /// Whether a scenario has the desks: keys are the spectator's.
+    pub watching: bool,
+    /// Whether it is paused.
+    pub paused: bool,
     /// Whether the help page is open.
     pub help: bool,
     /// Which desks are in step mode.
@@ -75,6 +79,8 @@ impl State {
             next_key: NextKey::Desk,
             notice: None,
             caption: None,
+            watching: false,
+            paused: false,
             help: false,
             step_mode: [false; 2],
             steps: [None, None],

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::console::model::Tone;
 use crate::console::text::display;
+use crate::demo::script::Order;
 use crate::demo::{Desks, Which};
 use crate::domain::{Answer, Claim, Desk, Done, Request, RequestId};
 use crate::store::stepwise::Ending;
@@ -23,9 +24,6 @@ use super::{Actor, Outcome};
 pub(super) const LIMITS: StepLimits = StepLimits {
     total: Duration::from_secs(180),
 };
-
-/// Something to be done with the desks, by whoever owns them.
-pub type Order = Box<dyn FnOnce(&mut Desks) + Send>;
 
 /// The owner of the desks is gone, and with it the play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +112,11 @@ impl Crew {
             under_way: HashMap::new(),
             named: HashMap::new(),
         }
+    }
+
+    /// Until nobody owns the desks any more.
+    pub(super) async fn stay(&self) {
+        self.orders.closed().await;
     }
 
     /// The house, as the play itself looks at it.

@@ -6,11 +6,12 @@ use color_eyre::eyre::Result;
 use tokio::sync::mpsc;
 
 use crate::console::keys::Keymap;
+use crate::demo::script::Order;
 use crate::demo::{Context, Desks};
 use crate::domain::Desk;
 use crate::store::Store;
 
-use super::{DESKS, Order, Pace, Play, Report, Scenario, Stage};
+use super::{DESKS, Pace, Play, Report, Scenario, Stage};
 
 /// As large as a desk's window on a large screen.
 const SIZE: (u16, u16) = (120, 40);

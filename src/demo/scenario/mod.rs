@@ -12,6 +12,7 @@ pub mod library;
 mod play;
 mod report;
 mod setting;
+pub mod show;
 mod stage;
 mod tempo;
 pub mod words;
@@ -24,7 +25,6 @@ use crokey::KeyCombination;
 
 use crate::domain::HouseFile;
 
-pub use crew::Order;
 pub use format::ScenarioError;
 pub use play::{Cue, Play};
 pub use report::{Played, Problem, Report};

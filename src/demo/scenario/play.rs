@@ -8,10 +8,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::crew::{Asked, Cell, Crew, CurtainFell, Order};
+use super::crew::{Asked, Cell, Crew, CurtainFell};
 use super::setting::Setting;
 use super::tempo::{Controls, Pace};
-use super::{Actor, Ask, Deed, Expectation, Played, Problem, Report, Scenario, Stage, Step};
+use super::{
+    Actor, Ask, Deed, Expectation, Outcome, Played, Problem, Report, Scenario, Stage, Step,
+};
+use crate::demo::script::Order;
 use crate::domain::{Command, Desk, Request};
 use crate::store::{Said, StoreError};
 
@@ -36,7 +39,7 @@ pub enum Cue {
         /// What to read; none goes on under the caption before it.
         caption: Option<String>,
     },
-    /// Something happened, in a sentence.
+    /// What became of it, in sentences.
     Happened(String),
     /// A person takes over; what to try.
     HandOver(String),
@@ -156,11 +159,11 @@ impl Play {
                 self.controls.rest(self.pace.reading(caption)).await;
             }
             let played = self.play(step).await;
-            self.tell(step).await;
+            let happened = self.tell(step).await;
             played.map_err(|stopped| stopped.at(step.line))?;
             let looking = match (self.pace, step.pause) {
                 (Pace::Slow, Some(pause)) => pause,
-                _ => self.pace.looking(),
+                _ => self.pace.looking(&happened),
             };
             self.controls.rest(looking).await;
         }
@@ -175,15 +178,8 @@ impl Play {
         let _ = self.cues.send(cue);
     }
 
-    fn happened(&mut self, what: String) {
-        if let Some(step) = self.report.steps.last_mut() {
-            step.happened.push(what.clone());
-        }
-        self.cue(Cue::Happened(what));
-    }
-
     /// Says what became of what this step is about.
-    async fn tell(&mut self, step: &Step) {
+    async fn tell(&mut self, step: &Step) -> String {
         let mut about: Vec<Actor> = step.acts.iter().map(|act| act.who.clone()).collect();
         about.extend(
             step.expect
@@ -193,18 +189,32 @@ impl Play {
                     Expectation::Winners { .. } => None,
                 }),
         );
+        about.sort();
+        about.dedup();
         let mut told = Vec::new();
         for who in about {
-            if told.contains(&who) {
-                continue;
-            }
             if let Ok(Some(outcome)) = self.crew.outcome(&who).await {
                 let more = self.crew.sentence(&who);
                 let more = more.map_or(String::new(), |more| format!(" {more}"));
-                self.happened(format!("{who}: {outcome}.{more}"));
+                told.push(match outcome {
+                    Outcome::Refused(code) => format!("{who}: refused ({code}).{more}"),
+                    outcome => format!("{who}: {outcome}.{more}"),
+                });
             }
-            told.push(who);
         }
+        let together = told.join(" ");
+        if let Some(step) = self.report.steps.last_mut() {
+            step.happened = told;
+        }
+        if !together.is_empty() {
+            self.cue(Cue::Happened(together.clone()));
+        }
+        together
+    }
+
+    /// Stays for as long as somebody shows the desks.
+    pub async fn stay(&self) {
+        self.crew.stay().await;
     }
 
     /// What is there when the curtain rises.

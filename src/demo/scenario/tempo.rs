@@ -5,6 +5,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+/// Until an eye has come from the desks to a caption.
+const BEGINNING: Duration = Duration::from_millis(1200);
+
 /// How fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
@@ -84,10 +87,15 @@ impl Pace {
         match self {
             Self::Slow => {
                 let words = u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
-                Duration::from_millis(1200) + Duration::from_millis(270) * words
+                BEGINNING + Duration::from_millis(270) * words
             }
             Self::Headless | Self::Sandbox => Duration::ZERO,
         }
+    }
+
+    /// How long one page of several takes.
+    pub(super) fn reading_page(self, page: &str) -> Duration {
+        self.reading(page).saturating_sub(BEGINNING)
     }
 
     /// Between two keys that move the cursor.
@@ -106,10 +114,13 @@ impl Pace {
         }
     }
 
-    /// To look at what has just happened.
-    pub(super) fn looking(self) -> Duration {
+    /// To look at what has just happened; what it says is on a desk's screen too, for the most part.
+    pub(super) fn looking(self, happened: &str) -> Duration {
         match self {
-            Self::Slow => Duration::from_millis(1800),
+            Self::Slow => {
+                let words = u32::try_from(happened.split_whitespace().count()).unwrap_or(u32::MAX);
+                Duration::from_millis(1500) + Duration::from_millis(80) * words
+            }
             Self::Headless | Self::Sandbox => Duration::ZERO,
         }
     }

@@ -94,7 +94,7 @@ fn title(
     theme: &Theme,
 ) {
     let area = place.title;
-    let focused = state.focus == which;
+    let focused = state.focus == which && !state.watching;
     let has_keys = focused || state.both;
     let style = if has_keys { theme.button } else { theme.title };
     fill(buffer, area.x, area.y, area.width, " ", style);
@@ -175,6 +175,19 @@ fn notice(buffer: &mut Buffer, area: Rect, state: &State, theme: &Theme) {
     }
 }
 
+/// The keys of a spectator, while a scenario has the desks.
+fn watching(paused: bool) -> Vec<(String, &'static str)> {
+    let pause = if paused { "go on" } else { "pause" };
+    [
+        ("Space", pause),
+        ("Enter", "onwards"),
+        ("q", "end"),
+        ("F1", "help"),
+    ]
+    .map(|(keys, words)| (keys.to_owned(), words))
+    .to_vec()
+}
+
 /// The keys of the demo, as many as there is room for; help always.
 fn hints(buffer: &mut Buffer, area: Rect, state: &State, theme: &Theme) {
     let words = match state.next_key {
@@ -186,12 +199,14 @@ fn hints(buffer: &mut Buffer, area: Rect, state: &State, theme: &Theme) {
         put(buffer, area.x + 1, area.y, words, area.width, theme.key);
         return;
     }
-    let hints: Vec<(String, &str)> = state
-        .hints()
-        .iter()
-        .map(|action| binding_of(*action))
-        .map(|binding| (binding.keys(), binding.hint))
-        .collect();
+    let hints: Vec<(String, &str)> = if state.watching {
+        watching(state.paused)
+    } else {
+        let bindings = state.hints().iter().map(|action| binding_of(*action));
+        bindings
+            .map(|binding| (binding.keys(), binding.hint))
+            .collect()
+    };
     let cells = |(keys, words): &(String, &str)| width(keys) + 1 + width(words) + 3;
     let (first, last) = hints.split_at(hints.len().saturating_sub(1));
     let mut room =
