@@ -36,11 +36,7 @@ impl Diary {
             StepPlace::Waiting(wait) => {
                 let whom: Vec<i32> = wait.whom.iter().map(|other| other.backend).collect();
                 if self.waiting.as_ref() != Some(&whom) {
-                    let names: Vec<String> = wait
-                        .whom
-                        .iter()
-                        .map(|other| format!("{} (backend {})", other.words, other.backend))
-                        .collect();
+                    let names: Vec<&str> = wait.whom.iter().map(|other| &*other.words).collect();
                     news.push(vec![format!(
                         "waits for {}: {}, since {} UTC",
                         names.join(" and "),

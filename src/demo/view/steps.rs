@@ -148,10 +148,9 @@ fn lines(view: &StepView, moment: std::time::Instant, columns: u16) -> Vec<Line>
         );
     }
     for (index, other) in view.blocked.iter().enumerate() {
-        let words = format!("{} (backend {})", other.words, other.backend);
         add(
             if index == 0 { "keeps out" } else { "" },
-            &words,
+            &other.words,
             Kind::Warning,
             1,
         );
@@ -212,11 +211,7 @@ fn place(view: &StepView, moment: std::time::Instant) -> (&'static str, String, 
             Kind::Strong,
         ),
         StepPlace::Waiting(wait) => {
-            let whom: Vec<String> = wait
-                .whom
-                .iter()
-                .map(|other| format!("{} (backend {})", other.words, other.backend))
-                .collect();
+            let whom: Vec<&str> = wait.whom.iter().map(|other| &*other.words).collect();
             let since = view.clock_at(moment) - wait.since;
             let words = format!(
                 "for {}, {} now: {}",

@@ -84,7 +84,7 @@ fn waiting(state: &mut State) {
             whom: vec![OtherSession {
                 backend: 4710,
                 desk: Some(Desk("anna".into())),
-                words: "anna".into(),
+                words: "desk anna (backend 4710)".into(),
             }],
             since: now() - TimeDelta::seconds(4),
         }),
