@@ -15,4 +15,5 @@ mod others;
 mod picture;
 mod server;
 mod stock;
+mod svg;
 mod terminal;

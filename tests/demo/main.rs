@@ -8,7 +8,13 @@ mod support;
 #[path = "../console/terminal.rs"]
 mod terminal;
 
+#[allow(dead_code)]
+#[path = "../console/svg.rs"]
+mod svg;
+
 mod desks;
+mod picture;
 mod scenarios;
+mod shows;
 mod site;
 mod stories;
