@@ -165,6 +165,7 @@ BEGIN
     DELETE FROM stock_movement WHERE site_id = p_site;
     DELETE FROM stock_hold WHERE site_id = p_site;
     DELETE FROM slot_hold WHERE site_id = p_site;
+    DELETE FROM claim_group WHERE site_id = p_site;
     DELETE FROM inventory WHERE site_id = p_site;
     DELETE FROM room WHERE site_id = p_site;
     DELETE FROM site WHERE site_id = p_site;

@@ -101,7 +101,7 @@ fn record(terminal: &Terminal, hurry: bool) -> Film {
     }
 }
 
-/// All lines above each other, each visible in its time; whoever wants no motion sees the end.
+/// All lines above each other, each visible in its time; whoever wants no motion, or can't show it, sees the end.
 fn animated(film: &Film, size: (u16, u16)) -> String {
     let stretches = || film.iter().flatten();
     let end = stretches()
@@ -144,8 +144,8 @@ fn animated(film: &Film, size: (u16, u16)) -> String {
     let mut picture = beginning(size);
     writeln!(
         picture,
-        "<style>\ng{{animation:{:.1}s step-end infinite;visibility:hidden}}\n{}\
-         @media (prefers-reduced-motion:reduce){{g{{animation:none}}.end{{visibility:visible}}}}\n</style>",
+        "<style>\ng{{animation:{:.1}s step-end infinite;visibility:hidden}}\n.end{{visibility:visible}}\n{}\
+         @media (prefers-reduced-motion:reduce){{g{{animation:none}}}}\n</style>",
         whole / SPEED,
         keyframes.into_iter().collect::<String>()
     )
