@@ -1,11 +1,17 @@
 //! What a transaction in step mode did, for the transcript: each step with its SQL, what it returned and when, whom it
 //! waited for, and how it ended.
 
+use chrono::{DateTime, Utc};
+
+use crate::domain::SiteCalendar;
 use crate::store::{StepPlace, StepView};
 
+use super::words::micros;
+
 /// How far it has been told.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Diary {
+    calendar: SiteCalendar,
     passed: usize,
     waiting: Option<Vec<i32>>,
     over: bool,
@@ -13,6 +19,20 @@ pub(super) struct Diary {
 }
 
 impl Diary {
+    pub(super) fn new(calendar: SiteCalendar) -> Self {
+        Self {
+            calendar,
+            passed: 0,
+            waiting: None,
+            over: false,
+            answered: false,
+        }
+    }
+
+    fn time(&self, at: DateTime<Utc>) -> String {
+        self.calendar.local(at).format("%H:%M:%S%.6f").to_string()
+    }
+
     /// What is new, an entry each.
     pub(super) fn news(&mut self, view: &StepView) -> Vec<Vec<String>> {
         let mut news = Vec::new();
@@ -21,9 +41,9 @@ impl Diary {
                 format!("step {}: SELECT {}", passed.step.gate, passed.step.call),
                 format!("returned {}", passed.returned),
                 format!(
-                    "at {} UTC by the database's clock, after {} µs",
-                    passed.at.format("%H:%M:%S%.6f"),
-                    passed.took.as_micros()
+                    "at {} by the database's clock, after {}",
+                    self.time(passed.at),
+                    micros(passed.took)
                 ),
             ];
             if passed.undone {
@@ -36,12 +56,13 @@ impl Diary {
             StepPlace::Waiting(wait) => {
                 let whom: Vec<i32> = wait.whom.iter().map(|other| other.backend).collect();
                 if self.waiting.as_ref() != Some(&whom) {
-                    let names: Vec<&str> = wait.whom.iter().map(|other| &*other.words).collect();
+                    let names: Vec<&str> =
+                        wait.whom.iter().map(|other| other.words.as_str()).collect();
                     news.push(vec![format!(
-                        "waits for {}: {}, since {} UTC",
+                        "waits for {}: {}, since {}",
                         names.join(" and "),
                         wait.what,
-                        wait.since.format("%H:%M:%S%.6f")
+                        self.time(wait.since)
                     )]);
                     self.waiting = Some(whom);
                 }

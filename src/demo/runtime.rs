@@ -62,7 +62,7 @@ pub async fn run(context: Context) -> Result<Transcript> {
     let keymap = std::sync::Arc::new(config.keymap()?);
     let theme = terminal::theme(&config);
     let size = crossterm::terminal::size().wrap_err("the demo needs a terminal to draw on")?;
-    let mut state = State::new(names.clone());
+    let mut state = State::new(names.clone(), house.site().calendar);
     state.watching = script.is_some();
     let sizes = consoles(size, &state).map(|size| size.unwrap_or(size_of_none()));
     let desks = Desks::open(desks::Context {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::domain::Desk;
+use crate::domain::{Desk, SiteCalendar};
 use crate::store::StepView;
 
 use super::desks::Which;
@@ -11,6 +11,8 @@ use super::keys::Action;
 /// What the demo shows beside the two consoles.
 #[derive(Debug, Clone)]
 pub struct State {
+    /// The house's calendar.
+    pub calendar: SiteCalendar,
     /// What the desks are called.
     pub names: [Desk; 2],
     /// Which desk has the keys.
@@ -71,8 +73,9 @@ pub struct Notice {
 
 impl State {
     /// Two desks that have just opened.
-    pub fn new(names: [Desk; 2]) -> Self {
+    pub fn new(names: [Desk; 2], calendar: SiteCalendar) -> Self {
         Self {
+            calendar,
             names,
             focus: Which::First,
             both: false,

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
 
 use crate::console::station::{self, Executor};
 use crate::domain::{Answer, Request};
@@ -136,8 +137,11 @@ impl Switch {
     ) -> Result<Answer, StoreError> {
         let steps = self.house.step_through(request.clone(), limits).await?;
         *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some(steps.clone());
-        self.follow(&steps);
-        match steps.until(|_| false).await.place {
+        let diary = self.follow(&steps);
+        let place = steps.until(|_| false).await.place;
+        // What it did stands in the transcript before what came of it.
+        let _ = diary.await;
+        match place {
             StepPlace::Done(answer) => Ok(*answer),
             StepPlace::Ended(Ending::CommitUnknown) => {
                 report(Progress::Checking);
@@ -153,11 +157,11 @@ impl Switch {
     }
 
     /// Writes down what a transaction in step mode does, and reports that it moves.
-    fn follow(&self, steps: &Stepwise) {
+    fn follow(&self, steps: &Stepwise) -> JoinHandle<()> {
         let mut changes = steps.changes();
         let (which, shared, reports) = (self.which, self.shared.clone(), self.reports.clone());
         tokio::spawn(async move {
-            let mut diary = Diary::default();
+            let mut diary = Diary::new(shared.words.site().calendar);
             loop {
                 let view = changes.borrow_and_update().clone();
                 for lines in diary.news(&view) {
@@ -168,7 +172,7 @@ impl Switch {
                     break;
                 }
             }
-        });
+        })
     }
 
     /// Asks the database what it wrote down, and says in which order it decided.

@@ -14,7 +14,7 @@ use crate::store::{Progress, StoreError};
 
 use super::desks::Which;
 use super::volley::Verdict;
-use super::words::Words;
+use super::words::{Words, micros};
 
 /// What both desks write down together.
 pub(super) struct Shared {
@@ -160,7 +160,7 @@ impl Shared {
             };
             let sent = match shot.sent.as_micros() {
                 0 => "sent first".to_owned(),
-                later => format!("sent {later} µs later"),
+                _ => format!("sent {} later", micros(shot.sent)),
             };
             lines.push(format!(
                 "{}: {sent}, {decided}, answer here after {}",
@@ -192,7 +192,7 @@ impl Verdict {
         let name = |which: Which| harmless(&names[which.index()].0);
         let (first, second) = (self.first(), self.second());
         let lead = match self.lead() {
-            Some(lead) => format!(" by {} ms", milliseconds(lead)),
+            Some(lead) => format!(" by {}", lead_of(lead)),
             None => String::new(),
         };
         let mut text = format!("{} was first{lead}", name(first.which));
@@ -278,12 +278,12 @@ fn short(id: RequestId) -> String {
         .to_owned()
 }
 
-fn micros(length: Duration) -> String {
-    format!("{} µs", length.as_micros())
-}
-
-/// Milliseconds with two digits after the point.
-fn milliseconds(length: TimeDelta) -> String {
+/// Milliseconds with two digits after the point; seconds, where it is many.
+fn lead_of(length: TimeDelta) -> String {
     let micros = length.num_microseconds().unwrap_or(i64::MAX);
-    format!("{:.2}", micros as f64 / 1000.0)
+    if micros < 1_000_000 {
+        format!("{:.2} ms", micros as f64 / 1e3)
+    } else {
+        format!("{:.2} s", micros as f64 / 1e6)
+    }
 }

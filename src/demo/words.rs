@@ -324,3 +324,12 @@ pub(super) fn span_of(length: chrono::TimeDelta) -> String {
         format!("{} min {} s", seconds / 60, seconds % 60)
     }
 }
+
+/// A length to the microsecond: `902 µs`, `8.054513 s`.
+pub(super) fn micros(length: std::time::Duration) -> String {
+    if length.as_secs() == 0 {
+        format!("{} µs", length.as_micros())
+    } else {
+        format!("{:.6} s", length.as_secs_f64())
+    }
+}

@@ -92,7 +92,10 @@ async fn both_fire_one_is_first_and_nothing_is_left() {
 async fn one_stands_with_the_room_s_lock_and_the_other_waits_for_it() {
     let test = TestHouse::new().await;
     let mut look = test.database.connect().await;
-    let terminal = started(demo(&test.database, &[]).size(200, 60));
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("transcript.txt");
+    let arguments = ["--transcript", path.to_str().unwrap()];
+    let terminal = started(demo(&test.database, &arguments).size(200, 60));
     turn_to_an_empty_day(&terminal);
     // anna's transaction takes the lock, and stands.
     terminal.type_text(F6);
@@ -131,6 +134,28 @@ async fn one_stands_with_the_room_s_lock_and_the_other_waits_for_it() {
     terminal.type_text("q");
     terminal.ends_well();
     assert_eq!(demo_sites(&mut look).await, 0);
+    let transcript = std::fs::read_to_string(&path).unwrap();
+    // In order: the step that took the lock, who waited for it, and what came of both.
+    for story in [
+        [
+            "anna  step 2: SELECT lock_room(",
+            "bert  waits for desk anna",
+            "anna  COMMIT",
+            "anna  done: claim ",
+        ],
+        [
+            "bert  waits for desk anna",
+            "bert  step 2: SELECT lock_room(",
+            "bert  COMMIT",
+            "bert  refused (slot_taken): ",
+        ],
+    ] {
+        let mut rest = transcript.as_str();
+        for words in story {
+            let found = rest.find(words);
+            rest = &rest[found.unwrap_or_else(|| panic!("{words}:\n{transcript}"))..];
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,4 +212,21 @@ async fn a_window_that_becomes_small_and_large_again_shows_both_desks() {
     });
     terminal.type_text("q");
     terminal.ends_well();
+}
+
+#[tokio::test]
+async fn without_a_terminal_it_says_so_and_makes_no_house() {
+    let test = TestHouse::new().await;
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_keyrack"))
+        .arg("demo")
+        .env("DATABASE_URL", test.database.url())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("The demo needs a terminal"), "{told}");
+    let mut look = test.database.connect().await;
+    assert_eq!(demo_sites(&mut look).await, 0);
 }

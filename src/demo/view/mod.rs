@@ -22,7 +22,7 @@ pub fn areas(size: (u16, u16), state: &State) -> Option<Layout> {
     let columns = size.0.saturating_sub(1) / 2;
     let rows = Which::BOTH.map(|which| {
         state.steps[which.index()].as_ref().map_or(0, |view| {
-            u16::try_from(steps::height(view, columns)).unwrap_or(u16::MAX)
+            u16::try_from(steps::height(view, columns, state.calendar)).unwrap_or(u16::MAX)
         })
     });
     layout(size, state.focus, rows)

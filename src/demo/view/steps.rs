@@ -8,6 +8,8 @@ use ratatui::style::Style;
 use crate::console::text::{truncate, wrap};
 use crate::console::theme::Theme;
 use crate::console::view::{fill, put};
+use crate::domain::SiteCalendar;
+use crate::store::stepwise::KnownFrom;
 use crate::store::{StepPlace, StepView};
 
 use super::super::state::State;
@@ -16,7 +18,10 @@ use super::super::words::span_of;
 /// The cells of a line's label.
 const LABEL: u16 = 11;
 
-/// How important a line is to those who have little room: 0 always, more goes first.
+/// The rows of the panel while there is little to say.
+const USUAL: usize = 17;
+
+/// One line of the panel.
 struct Line {
     label: &'static str,
     words: String,
@@ -34,9 +39,10 @@ enum Kind {
 }
 
 /// How many rows the panel of a transaction wants.
-pub(super) fn height(view: &StepView, columns: u16) -> usize {
-    // The rule, and the lines as they would be now; times do not change how many there are.
-    1 + lines(view, view.seen, columns).len()
+pub(super) fn height(view: &StepView, columns: u16, calendar: SiteCalendar) -> usize {
+    // The rule, and the lines as they would be now; times do not change how many there are. Not fewer than usual, so
+    // that the console above does not jump from step to step.
+    (1 + lines(view, view.seen, columns, calendar).len()).max(USUAL)
 }
 
 /// Paints the panel.
@@ -64,7 +70,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, view: &StepView, state: &Sta
         area.width.saturating_sub(2),
         theme.title_focused,
     );
-    let lines = lines(view, state.moment, area.width);
+    let lines = lines(view, state.moment, area.width, state.calendar);
     let rows = usize::from(area.height.saturating_sub(1));
     let hidden = lines.len().saturating_sub(rows);
     for (y, line) in (area.top() + 1..area.bottom()).zip(lines) {
@@ -94,7 +100,12 @@ fn style(kind: Kind, theme: &Theme) -> Style {
 }
 
 /// What there is to say, the most important first.
-fn lines(view: &StepView, moment: std::time::Instant, columns: u16) -> Vec<Line> {
+fn lines(
+    view: &StepView,
+    moment: std::time::Instant,
+    columns: u16,
+    calendar: SiteCalendar,
+) -> Vec<Line> {
     let cells = usize::from(columns.saturating_sub(LABEL + 2)).max(20);
     let mut lines = Vec::new();
     let mut add = |label: &'static str, words: &str, kind: Kind, most: usize| {
@@ -136,10 +147,15 @@ fn lines(view: &StepView, moment: std::time::Instant, columns: u16) -> Vec<Line>
         let words = format!("{} returned {}", passed.step.name, passed.returned);
         add("before", &words, Kind::Plain, 2);
     }
-    if view.locks.is_empty() {
-        add("holds", "no lock that others wait for", Kind::Dim, 1);
+    // The protocol's own locks before those that every transaction has.
+    let (own, others): (Vec<_>, Vec<_>) = view
+        .locks
+        .iter()
+        .partition(|lock| lock.known_from == KnownFrom::Steps);
+    if own.is_empty() {
+        add("holds", "no lock of the protocol's", Kind::Dim, 1);
     }
-    for (index, lock) in view.locks.iter().enumerate() {
+    for (index, lock) in own.iter().enumerate() {
         add(
             if index == 0 { "holds" } else { "" },
             &lock.words,
@@ -172,7 +188,10 @@ fn lines(view: &StepView, moment: std::time::Instant, columns: u16) -> Vec<Line>
         }
         None => add(
             "clock",
-            &format!("{} UTC, the database's", now.format("%H:%M:%S")),
+            &format!(
+                "{}, the database's",
+                calendar.local(now).format("%H:%M:%S %Z")
+            ),
             Kind::Dim,
             1,
         ),
@@ -190,6 +209,14 @@ fn lines(view: &StepView, moment: std::time::Instant, columns: u16) -> Vec<Line>
             if index == 0 { "ROLLBACK" } else { "" },
             words,
             Kind::Plain,
+            2,
+        );
+    }
+    for (index, lock) in others.iter().enumerate() {
+        add(
+            if index == 0 { "also holds" } else { "" },
+            &lock.words,
+            Kind::Dim,
             2,
         );
     }
@@ -211,7 +238,7 @@ fn place(view: &StepView, moment: std::time::Instant) -> (&'static str, String, 
             Kind::Strong,
         ),
         StepPlace::Waiting(wait) => {
-            let whom: Vec<&str> = wait.whom.iter().map(|other| &*other.words).collect();
+            let whom: Vec<&str> = wait.whom.iter().map(|other| other.words.as_str()).collect();
             let since = view.clock_at(moment) - wait.since;
             let words = format!(
                 "for {}, {} now: {}",

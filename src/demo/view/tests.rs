@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use insta::assert_snapshot;
 
 use super::*;
-use crate::console::fixtures::{console, house, now, request, screen, styles};
+use crate::console::fixtures::{console, house, now, request, screen, site, styles};
 use crate::console::theme::{Background, Colours};
 use crate::domain::Desk;
 use crate::store::stepwise::{
@@ -21,7 +21,10 @@ fn plain() -> Theme {
 }
 
 fn state() -> State {
-    let mut state = State::new([Desk("anna".into()), Desk("bert".into())]);
+    let mut state = State::new(
+        [Desk("anna".into()), Desk("bert".into())],
+        site("Europe/London").calendar,
+    );
     state.notice = Some(Notice {
         tone: Tone::Good,
         lines: vec![
@@ -100,10 +103,17 @@ fn waiting(state: &mut State) {
             took: Duration::from_micros(350),
             undone: false,
         }],
-        locks: vec![HeldLock {
-            words: "The request id: a twin of this press waits until this transaction ends.".into(),
-            known_from: KnownFrom::Steps,
-        }],
+        locks: vec![
+            HeldLock {
+                words: "Table request (RowExclusiveLock): others may read and write it.".into(),
+                known_from: KnownFrom::PgLocks,
+            },
+            HeldLock {
+                words: "The request id: a twin of this press waits until this transaction ends."
+                    .into(),
+                known_from: KnownFrom::Steps,
+            },
+        ],
         blocked: Vec::new(),
         deadline: None,
         on_commit: vec!["It has not answered yet, so there can be no COMMIT.".into()],
