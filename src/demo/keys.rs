@@ -12,6 +12,7 @@ use crate::console::keys::spelled;
 pub enum Action {
     Help,
     Focus,
+    Alone,
     Both,
     Fire,
     FireNext,
@@ -64,8 +65,9 @@ pub const LEADER: KeyCombination = key!(ctrl - g);
 
 /// The table, in the order of help.
 #[rustfmt::skip]
-pub static BINDINGS: [Binding; 17] = [
+pub static BINDINGS: [Binding; 18] = [
     binding(Action::Focus, Some(key!(f2)), 'o', "other desk", "Give the keys to the other desk"),
+    binding(Action::Alone, None, 'z', "all the room", "Give this desk all the room, or share it again"),
     binding(Action::Both, Some(key!(f3)), 'b', "keys to both", "Every key goes to both desks, until pressed again"),
     binding(Action::Fire, Some(key!(f4)), 'f', "fire Enter", "Enter at both within the same millisecond: who is first?"),
     binding(Action::FireNext, Some(key!(f5)), 'n', "fire a key", "The same with the next key that is pressed: c, x, + …"),

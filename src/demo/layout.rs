@@ -34,8 +34,14 @@ pub struct Layout {
     pub hints: Rect,
 }
 
-/// Lays the screen out; none if it is too small for one desk. The panels want so many rows.
-pub fn layout((width, height): (u16, u16), focus: Which, panels: [u16; 2]) -> Option<Layout> {
+/// Lays the screen out; none if it is too small for one desk. The panels want so many rows. Alone, the desk in focus has
+/// all the room, and the other is a line.
+pub fn layout(
+    (width, height): (u16, u16),
+    focus: Which,
+    alone: bool,
+    panels: [u16; 2],
+) -> Option<Layout> {
     let notice_rows = match height {
         0..32 => 1,
         32..38 => 3,
@@ -44,8 +50,8 @@ pub fn layout((width, height): (u16, u16), focus: Which, panels: [u16; 2]) -> Op
     let above = height.checked_sub(notice_rows + 1)?;
     let half = width.checked_sub(1)? / 2;
     let fits = |width: u16, rows: u16, least: (u16, u16)| width >= least.0 && rows > least.1;
-    let beside = |least| fits(half, above, least);
-    let stacked = fits(width, above / 2, SMALLEST);
+    let beside = |least| !alone && fits(half, above, least);
+    let stacked = !alone && fits(width, above / 2, SMALLEST);
 
     let mut bar = None;
     let areas = if beside(SMALLEST_GRID) || (!stacked && beside(SMALLEST)) {
@@ -130,8 +136,8 @@ mod tests {
         for width in 1..240 {
             for height in (1..80).step_by(3).chain([12, 13, 24, 40, 60]) {
                 for panels in [[0, 0], [9, 0], [20, 30]] {
-                    for focus in Which::BOTH {
-                        let Some(layout) = layout((width, height), focus, panels) else {
+                    for (focus, alone) in [(Which::First, false), (Which::Second, true)] {
+                        let Some(layout) = layout((width, height), focus, alone, panels) else {
                             assert!(width < 40 || height < 14, "{width}x{height}");
                             continue;
                         };
@@ -163,16 +169,19 @@ mod tests {
 
     #[test]
     fn desks_stand_as_it_is_legible() {
-        let beside = |size| layout(size, Which::First, [0, 0]).is_some_and(|all| all.bar.is_some());
+        let beside =
+            |size| layout(size, Which::First, false, [0, 0]).is_some_and(|all| all.bar.is_some());
         assert!(beside((120, 40)) && beside((200, 60)));
         // One above the other.
         assert!(!beside((80, 24)) && !beside((100, 60)));
-        let small = layout((80, 24), Which::Second, [0, 0]);
+        let small = layout((80, 24), Which::Second, false, [0, 0]);
         assert!(small.is_some_and(|all| all.desks.iter().all(|desk| desk.console.is_some())));
         // One desk, and the other as a line.
-        let smaller = layout((60, 18), Which::Second, [0, 0]);
+        let smaller = layout((60, 18), Which::Second, false, [0, 0]);
         assert!(smaller.is_some_and(|all| all.desks[0].console.is_none()
             && all.desks[1].console.is_some()));
-        assert_eq!(layout((39, 40), Which::First, [0, 0]), None);
+        let alone = layout((120, 40), Which::First, true, [0, 0]);
+        assert!(alone.is_some_and(|all| all.desks[1].console.is_none()));
+        assert_eq!(layout((39, 40), Which::First, false, [0, 0]), None);
     }
 }

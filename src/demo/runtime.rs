@@ -335,6 +335,7 @@ impl Show {
         match action {
             Action::Help => self.state.help = true,
             Action::Focus => self.state.focus = self.state.focus.other(),
+            Action::Alone => self.state.alone = !self.state.alone,
             Action::Both => self.state.both = !self.state.both,
             Action::Fire => {
                 let enter = KeyEvent::from(crossterm::event::KeyCode::Enter);

@@ -17,6 +17,8 @@ pub struct State {
     pub names: [Desk; 2],
     /// Which desk has the keys.
     pub focus: Which,
+    /// Whether it has all the room.
+    pub alone: bool,
     /// Whether every key goes to both.
     pub both: bool,
     /// What the next key is for, if not for a desk.
@@ -78,6 +80,7 @@ impl State {
             calendar,
             names,
             focus: Which::First,
+            alone: false,
             both: false,
             next_key: NextKey::Desk,
             notice: None,

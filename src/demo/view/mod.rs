@@ -25,7 +25,7 @@ pub fn areas(size: (u16, u16), state: &State) -> Option<Layout> {
             u16::try_from(steps::height(view, columns, state.calendar)).unwrap_or(u16::MAX)
         })
     });
-    layout(size, state.focus, rows)
+    layout(size, state.focus, state.alone, rows)
 }
 
 /// Paints everything; says where the terminal's cursor is to stand, if text is typed.
