@@ -192,6 +192,12 @@ impl Desks {
         self.desks[which.index()].switch.stepped()
     }
 
+    /// Shows a command at a desk that was sent for it around its keys, and stops.
+    pub fn show_steps(&mut self, which: Which, steps: Stepwise) {
+        // It goes on without anybody waiting for it.
+        drop(self.desks[which.index()].switch.show(steps));
+    }
+
     /// What a request of one of the desks was answered; if it has no answer, the sentence that the desk was told.
     pub fn answer(&self, request: RequestId) -> Option<Result<Answer, String>> {
         self.shared.answer(request)

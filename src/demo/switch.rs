@@ -66,6 +66,13 @@ impl Switch {
         stepped.clone()
     }
 
+    /// From now on this is the command that stopped, whoever sent it. The task writes down what it does, to its end.
+    pub(super) fn show(&self, steps: Stepwise) -> JoinHandle<()> {
+        let diary = self.follow(&steps);
+        *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some(steps);
+        diary
+    }
+
     /// What a station calls.
     pub(super) fn executor(self: &Arc<Self>) -> Executor {
         let switch = self.clone();
@@ -136,8 +143,7 @@ impl Switch {
         report: impl Fn(Progress) + Send + 'static,
     ) -> Result<Answer, StoreError> {
         let steps = self.house.step_through(request.clone(), limits).await?;
-        *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some(steps.clone());
-        let diary = self.follow(&steps);
+        let diary = self.show(steps.clone());
         let place = steps.until(|_| false).await.place;
         // What it did stands in the transcript before what came of it.
         let _ = diary.await;

@@ -228,6 +228,7 @@ impl Crew {
                 Said::Lost => None,
             },
             UnderWay::Swept(swept) => match swept.get()? {
+                Ok(0) => Some("Nothing was left to expire.".into()),
                 Ok(1) => Some("1 hold expired.".into()),
                 Ok(expired) => Some(format!("{expired} holds expired.")),
                 Err(sentence) => Some(sentence),

@@ -14,6 +14,7 @@ use super::tempo::{Controls, Pace};
 use super::{
     Actor, Ask, Deed, Expectation, Outcome, Played, Problem, Report, Scenario, Stage, Step,
 };
+use crate::console::text::display;
 use crate::demo::script::Order;
 use crate::domain::{Command, Desk, Request};
 use crate::store::{Said, StoreError};
@@ -156,6 +157,7 @@ impl Play {
                 happened: Vec::new(),
             });
             if let Some(caption) = &step.caption {
+                self.note(caption).await;
                 self.controls.rest(self.pace.reading(caption)).await;
             }
             let played = self.play(step).await;
@@ -171,6 +173,13 @@ impl Play {
             self.cue(Cue::HandOver(what_to_try));
         }
         Ok(self.pace == Pace::Sandbox)
+    }
+
+    /// Writes a line into the transcript.
+    async fn note(&self, text: &str) {
+        let text = text.to_owned();
+        // If the desks are gone, the next order finds out.
+        let _ = self.crew.desks(move |desks| desks.note(&text)).await;
     }
 
     fn cue(&self, cue: Cue) {
@@ -191,18 +200,27 @@ impl Play {
         );
         about.sort();
         about.dedup();
-        let mut told = Vec::new();
+        let mut told: Vec<String> = Vec::new();
+        for act in &step.acts {
+            if let Deed::Sql { sql, .. } = &act.deed {
+                let words: Vec<&str> = sql.split_whitespace().collect();
+                let typed = format!("{}> {}", act.who, display(&words.join(" ")));
+                told.push(typed);
+            }
+        }
         for who in about {
             if let Ok(Some(outcome)) = self.crew.outcome(&who).await {
                 let more = self.crew.sentence(&who);
                 let more = more.map_or(String::new(), |more| format!(" {more}"));
                 told.push(match outcome {
+                    Outcome::NotAsked => format!("{who}: refused by the console itself.{more}"),
                     Outcome::Refused(code) => format!("{who}: refused ({code}).{more}"),
                     outcome => format!("{who}: {outcome}.{more}"),
                 });
             }
         }
         let together = told.join(" ");
+        self.note(&together).await;
         if let Some(step) = self.report.steps.last_mut() {
             step.happened = told;
         }

@@ -71,7 +71,7 @@ impl Report {
             lines.extend(step.happened.iter().map(|what| format!("       {what}")));
         }
         if self.ok {
-            lines.push("Everything was as expected, and what is stored keeps every rule.".into());
+            lines.push("Everything was as expected, and so is what is stored.".into());
         }
         lines.extend(self.problems.iter().map(Problem::sentence));
         lines.join("\n")

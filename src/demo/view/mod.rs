@@ -145,10 +145,20 @@ fn notice(buffer: &mut Buffer, area: Rect, state: &State, theme: &Theme) {
             lines.push((if index == 0 { glyph } else { " " }, style, line));
         }
     };
-    if let Some(caption) = &state.caption {
+    // Where there is one line, a scenario's words go first as long as it plays, and the notice afterwards.
+    let one_of_both = area.height == 1 && state.notice.is_some() && state.caption.is_some();
+    if let Some(caption) = state
+        .caption
+        .as_ref()
+        .filter(|_| !one_of_both || state.watching)
+    {
         add(theme.glyphs.cursor, theme.strong, caption);
     }
-    if let Some(notice) = &state.notice {
+    if let Some(notice) = state
+        .notice
+        .as_ref()
+        .filter(|_| !one_of_both || !state.watching)
+    {
         let (glyph, style) = match notice.tone {
             Tone::Plain => (theme.glyphs.hour, theme.text),
             Tone::Good => (theme.glyphs.done, theme.good),

@@ -194,22 +194,17 @@ impl Play {
             match &act.deed {
                 Deed::Ask { ask, stop } => {
                     let house = self.crew.house_of(&act.who).await?;
-                    let request = match (self.command(ask)?, ask) {
-                        (Some(command), _) => {
-                            Some(Request::fresh(Desk(act.who.name().to_owned()), command))
+                    match (self.request(&act.who, ask)?, stop) {
+                        (Some(request), Some(stop)) => {
+                            let asked = self.send_stopping(&act.who, &house, request, stop).await?;
+                            self.remember(act.who.clone(), Some(asked), act.name.clone());
                         }
-                        (None, Ask::Repeat(name)) => {
-                            let asked = self.crew.named.get(name);
-                            let asked =
-                                asked.ok_or_else(|| format!("Nothing was asked as {name}."))?;
-                            Some(asked.request.clone())
+                        (Some(request), None) => {
+                            house.make_ready(&request).await?;
+                            ready.push((act, Ready::Ask(Box::new(house), request)));
                         }
-                        (None, _) => None,
-                    };
-                    if let (Some(request), None) = (&request, stop) {
-                        house.make_ready(request).await?;
+                        (None, _) => ready.push((act, Ready::Sweep(Box::new(house)))),
                     }
-                    ready.push((act, Ready::Ask(Box::new(house), request, stop.clone())));
                 }
                 Deed::Sql { sql, .. } => {
                     let sql = self.setting.sql(sql, |name| self.crew.claim(name))?;
@@ -220,10 +215,46 @@ impl Play {
             }
         }
         for (act, ready) in ready {
-            let under_way = ready.go().await?;
-            self.remember(act.who.clone(), Some(under_way), act.name.clone());
+            self.remember(act.who.clone(), Some(ready.go()), act.name.clone());
         }
         Ok(())
+    }
+
+    /// What is asked, under a fresh id or, to repeat it, under the one that it had; nothing for a sweep.
+    fn request(&self, who: &Actor, ask: &Ask) -> Result<Option<Request>, String> {
+        match (self.command(ask)?, ask) {
+            (Some(command), _) => Ok(Some(Request::fresh(Desk(who.name().to_owned()), command))),
+            (None, Ask::Repeat(name)) => {
+                let asked = self.crew.named.get(name);
+                let asked = asked.ok_or_else(|| format!("Nothing was asked as {name}."))?;
+                Ok(Some(asked.request.clone()))
+            }
+            (None, _) => Ok(None),
+        }
+    }
+
+    /// Sends a command whose transaction stops. One of a desk on the screen is shown there.
+    async fn send_stopping(
+        &self,
+        who: &Actor,
+        house: &House,
+        request: Request,
+        stop: &Stop,
+    ) -> Result<UnderWay, Stopped> {
+        let steps = house.step_through(request.clone(), LIMITS).await?;
+        if let Some(which) = which(who) {
+            let shown = steps.clone();
+            self.crew
+                .desks(move |desks| desks.show_steps(which, shown))
+                .await?;
+        }
+        run_to(&steps, stop).await;
+        Ok(UnderWay::Asked(Box::new(Asked {
+            request,
+            which: None,
+            steps: Some(steps),
+            answer: Cell::empty(),
+        })))
     }
 
     /// A move of the transaction that somebody has in step mode.
@@ -299,21 +330,22 @@ impl<'a> Pressing<'a> {
 
 /// Something that can be sent at once.
 enum Ready {
-    Ask(Box<House>, Option<Request>, Option<Stop>),
+    Ask(Box<House>, Request),
+    Sweep(Box<House>),
     Sql(Prompt, String),
 }
 
 impl Ready {
-    async fn go(self) -> Result<UnderWay, Stopped> {
-        Ok(match self {
+    fn go(self) -> UnderWay {
+        match self {
             Self::Sql(prompt, sql) => {
                 UnderWay::Typed(Cell::of(async move { prompt.run(&sql).await }))
             }
-            Self::Ask(house, None, _) => UnderWay::Swept(Cell::of(async move {
+            Self::Sweep(house) => UnderWay::Swept(Cell::of(async move {
                 let swept = house.sweep(&Desk("the sweep".into())).await;
                 swept.map_err(|error| error.to_string())
             })),
-            Self::Ask(house, Some(request), None) => {
+            Self::Ask(house, request) => {
                 let sent = request.clone();
                 UnderWay::Asked(Box::new(Asked {
                     request,
@@ -324,17 +356,7 @@ impl Ready {
                     }),
                 }))
             }
-            Self::Ask(house, Some(request), Some(stop)) => {
-                let steps = house.step_through(request.clone(), LIMITS).await?;
-                run_to(&steps, &stop).await;
-                UnderWay::Asked(Box::new(Asked {
-                    request,
-                    which: None,
-                    steps: Some(steps),
-                    answer: Cell::empty(),
-                }))
-            }
-        })
+        }
     }
 }
 
