@@ -68,6 +68,7 @@ pub(crate) fn in_ascii(buffer: &mut Buffer) {
                 "“" | "”" => "\"",
                 "’" => "'",
                 "×" => "x",
+                "µ" => "u",
                 _ => "?",
             };
             cell.set_symbol(twin);

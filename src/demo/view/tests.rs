@@ -204,6 +204,7 @@ fn in_ascii_nothing_else_is_shown() {
         state.help = help;
         let text = screen(&painted((120, 40), &state, &theme));
         assert!(text.is_ascii(), "{text}");
+        assert!(help || text.contains("answer here after 902 us"), "{text}");
     }
 }
 
