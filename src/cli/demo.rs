@@ -51,6 +51,9 @@ impl Command {
             ));
         }
         let scenario = self.scenario.read()?;
+        if let Some(path) = &self.transcript {
+            demo::file::try_out(path).map_err(|error| Failure::Usage(error.to_string()))?;
+        }
         let config = Config::load().map_err(|error| Failure::Usage(error.to_string()))?;
         let session = Session::open(global, Steps::Every).await?;
         let result = self.show(global, &session, config, scenario).await;

@@ -81,7 +81,7 @@ impl Command {
         progress.finish_and_clear();
         let report = report.map_err(|error| match error {
             LabError::NotEveryClient { reason } => Failure::OutOfReach(format!(
-                "Not every client could connect: {reason}. Nothing is left behind; let fewer run with --clients."
+                "Not every client could reach the database: {reason}. Nothing is left behind; let fewer run with --clients."
             )),
             LabError::Store(error) => error.into(),
         })?;

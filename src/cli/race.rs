@@ -83,7 +83,7 @@ impl Command {
 async fn another(house: &House) -> Result<House, Failure> {
     let store = house.store().another_desk().await.map_err(|error| match error {
         StoreError::OutOfReach { reason } => Failure::OutOfReach(format!(
-            "Not every client could connect: {reason}. Nobody has asked yet; let fewer run with --clients."
+            "Not every client could reach the database: {reason}. Nobody has asked yet; let fewer run with --clients."
         )),
         other => other.into(),
     })?;

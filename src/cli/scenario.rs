@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use color_eyre::eyre::Report;
+use color_eyre::eyre::{Report, eyre};
 use serde::Serialize;
 
 use crate::console::Config;
@@ -18,7 +19,11 @@ use crate::domain::text::harmless;
 use super::connect::{Session, Steps};
 use super::failure::Failure;
 use super::output::{Output, table};
+use super::stop::Stop;
 use super::{Global, console};
+
+/// How long a play is waited for whose screen is gone.
+const GRACE: Duration = Duration::from_millis(300);
 
 /// Which scenario, and how it is played.
 #[derive(Debug, Clone, Args)]
@@ -70,9 +75,13 @@ impl Arguments {
             Steps::Slow
         };
         let session = Session::open(global, steps).await?;
-        let played = headless::play(session.store(), &scenario).await;
+        // Before there is something to remove.
+        let mut stop = Stop::new()?;
+        let played = headless::play(session.store(), &scenario, stop.wait()).await;
         session.close().await;
-        let report = played?;
+        let Some(report) = played? else {
+            return Err(Failure::Fault(eyre!("It was stopped before its end.")));
+        };
         Ok(Output {
             failed: !report.ok,
             ..Output::new(report.text(), &report)
@@ -148,7 +157,7 @@ impl Arguments {
         signals: Signals,
         transcript: Option<PathBuf>,
     ) -> Result<(demo::Transcript, Output), Failure> {
-        let (script, playing) = show::begin(scenario, stage, self.pace()).await?;
+        let (script, mut playing) = show::begin(scenario, stage, self.pace()).await?;
         let context = demo::runtime::Context {
             house: stage.house().clone(),
             names: DESKS.map(|name| Desk(name.to_owned())),
@@ -162,9 +171,16 @@ impl Arguments {
             transcript,
             script: Some(script),
         };
-        let transcript = demo::run(context).await?;
-        let report = playing.await.map_err(Report::from)?;
-        Ok((transcript, farewell(&report)))
+        let ended = demo::run(context).await;
+        // A play that is over has nothing left to do. One that is not need not come to its end: what it has open is
+        // rolled back with it.
+        let over = tokio::time::timeout(GRACE, &mut playing).await;
+        playing.abort();
+        let output = match over {
+            Ok(report) => farewell(&report.map_err(Report::from)?),
+            Err(_) => Output::new("", &Nothing {}),
+        };
+        Ok((ended?, output))
     }
 }
 
@@ -175,7 +191,10 @@ fn farewell(report: &scenario::Report) -> Output {
         .iter()
         .map(scenario::Problem::sentence)
         .collect();
-    Output::new(problems.join("\n"), &Nothing {})
+    Output {
+        failed: !problems.is_empty(),
+        ..Output::new(problems.join("\n"), &Nothing {})
+    }
 }
 
 fn list() -> Result<Output, Failure> {

@@ -12,6 +12,25 @@ pub struct NotWritten {
     reason: String,
 }
 
+/// Looks beforehand whether a transcript could be written to this file, which must be a new one.
+///
+/// # Errors
+/// If not.
+pub fn try_out(path: &Path) -> Result<(), NotWritten> {
+    let told = |error: io::Error| NotWritten {
+        path: path.to_owned(),
+        reason: reason(&error),
+    };
+    if path
+        .metadata()
+        .is_ok_and(|file| file.is_file() && file.len() > 0)
+    {
+        return Err(told(io::ErrorKind::AlreadyExists.into()));
+    }
+    // Not nothing: a disk that is full takes that.
+    write("Nothing has happened yet.\n", path, true).map_err(told)
+}
+
 /// Writes the text to the file that was named, over what was there; else to a new one in this directory, with the time
 /// in its name. Returns where.
 ///
@@ -73,6 +92,24 @@ fn reason(error: &io::Error) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_there_already_is_not_written_over() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("transcript.txt");
+        try_out(&path).unwrap();
+        assert_eq!(save("one", Some(&path)).unwrap(), path);
+        let told = try_out(&path).unwrap_err().to_string();
+        assert!(
+            told.ends_with(": there is a file of that name already."),
+            "{told}"
+        );
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
+        assert!(try_out(&place.path().join("missing").join("transcript.txt")).is_err());
+        if Path::new("/dev/full").exists() {
+            assert!(try_out(Path::new("/dev/full")).is_err());
+        }
+    }
 
     #[test]
     fn what_can_not_be_written_is_a_sentence() {

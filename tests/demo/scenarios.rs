@@ -28,7 +28,10 @@ name = "hers"
 async fn played(database: &Database, text: &str) -> Report {
     let scenario = Scenario::parse(text).unwrap();
     let store = Store::connect(database.options()).await.unwrap();
-    let report = headless::play(&store, &scenario).await.unwrap();
+    let report = headless::play(&store, &scenario, std::future::pending())
+        .await
+        .unwrap()
+        .unwrap();
     store.close().await;
     report
 }

@@ -1,7 +1,8 @@
 //! Scenarios in a real terminal: watched, taken over by a person, and on the command line as a test.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use sqlx::postgres::PgConnection;
 
 use crate::support::{Database, TestHouse};
@@ -76,13 +77,17 @@ async fn in_the_sandbox_it_is_set_up_and_then_a_person_drives() {
     terminal.ends_well();
 }
 
-fn keyrack(database: &Database, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_keyrack"))
+fn program(database: &Database, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_keyrack"));
+    command
         .args(arguments)
         .env("DATABASE_URL", database.url())
-        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap()
+        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    command
+}
+
+fn keyrack(database: &Database, arguments: &[&str]) -> Output {
+    program(database, arguments).output().unwrap()
 }
 
 fn json(output: &Output) -> serde_json::Value {
@@ -123,4 +128,26 @@ async fn on_the_command_line_a_scenario_is_a_test_with_an_exit_code() {
     let told = json(&told);
     assert_eq!(told.as_array().unwrap().len(), 13);
     assert!(told[0]["shows"].as_str().unwrap().contains("one gets it"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_play_without_a_screen_that_is_stopped_leaves_no_house() {
+    let database = Database::migrated().await;
+    let mut look = database.connect().await;
+    // It waits for deadlines, so it is under way for some seconds.
+    let mut playing = program(&database, &["demo", "confirm-against-expiry", "--headless"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while sites(&mut look).await == 0 {
+        assert!(playing.try_wait().unwrap().is_none());
+        tokio::task::yield_now().await;
+    }
+    let id = i32::try_from(playing.id()).unwrap();
+    kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
+    let ended = playing.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("stopped before its end"));
+    assert_eq!(sites(&mut look).await, 0);
 }

@@ -181,13 +181,29 @@ async fn ended_from_outside_with_a_transaction_open_it_leaves_nothing() {
 async fn a_transcript_that_can_not_be_written_is_a_sentence() {
     let test = TestHouse::new().await;
     let mut look = test.database.connect().await;
-    let mut terminal = started(demo(&test.database, &["--transcript", "/nowhere/here.txt"]));
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("transcript.txt");
+    let arguments = ["--transcript", path.to_str().unwrap()];
+    let mut terminal = started(demo(&test.database, &arguments));
+    // The directory goes while the demo runs.
+    drop(place);
     terminal.type_text("\x14");
-    terminal.shows(
-        "The transcript could not be written to /nowhere/here.txt: there is no such directory.",
-    );
+    terminal.says("The transcript could not be written to");
+    terminal.says("there is no such directory.");
     terminal.type_text("q");
     assert_eq!(terminal.ends(), 1);
+    assert_eq!(demo_sites(&mut look).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transcript_that_could_not_be_written_is_refused_at_the_start() {
+    let test = TestHouse::new().await;
+    let mut look = test.database.connect().await;
+    let mut terminal = demo(&test.database, &["--transcript", "/nowhere/here.txt"]).start();
+    terminal.says(
+        "The transcript could not be written to /nowhere/here.txt: there is no such directory.",
+    );
+    assert_eq!(terminal.ends(), 2);
     assert_eq!(demo_sites(&mut look).await, 0);
 }
 

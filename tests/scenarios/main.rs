@@ -38,9 +38,10 @@ fn play(file: &Path) -> Result<(), Failed> {
     runtime.block_on(async {
         let database = Database::migrated().await;
         let store = Store::connect(database.options()).await?;
-        let report = headless::play(&store, &scenario)
+        let report = headless::play(&store, &scenario, std::future::pending())
             .await
-            .map_err(|error| format!("{error:#}"))?;
+            .map_err(|error| format!("{error:#}"))?
+            .ok_or("it was stopped")?;
         store.close().await;
         if report.ok {
             Ok(())

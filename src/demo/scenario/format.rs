@@ -15,7 +15,7 @@ use self::raw::{OneOrMore, RawAct, RawClaim, RawRows, RawScenario, RawStep};
 use super::words;
 use super::{Actor, Ask, Expectation, Opening, Place, Rows, Scenario, Step, Wait};
 use crate::domain::house_file::HouseFileError;
-use crate::domain::text::limits;
+use crate::domain::text::{harmless, limits};
 use crate::domain::{HouseFile, SiteEntry, duration};
 
 /// Why a text is no scenario, and in which line.
@@ -72,8 +72,8 @@ impl Scenario {
             ));
         }
         Ok(Self {
-            title: raw.title,
-            shows: raw.shows,
+            title: prose(&raw.title),
+            shows: prose(&raw.shows),
             headless_hold,
             scratch: raw.scratch,
             opening,
@@ -83,6 +83,12 @@ impl Scenario {
             house,
         })
     }
+}
+
+/// What is to be read: one paragraph, however it was written, that a terminal can show.
+fn prose(written: &str) -> String {
+    let words: Vec<&str> = written.split_whitespace().collect();
+    harmless(&words.join(" "))
 }
 
 fn line(text: &str, span: Range<usize>) -> usize {
@@ -283,7 +289,7 @@ impl Reader<'_> {
         }
         Ok(Step {
             line,
-            caption: raw.caption,
+            caption: raw.caption.as_deref().map(prose),
             pause: pause.and_then(|pause| pause.to_std().ok()),
             acts,
             wait,

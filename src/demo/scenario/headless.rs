@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use color_eyre::eyre::Result;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::console::keys::Keymap;
 use crate::demo::script::Order;
@@ -16,13 +17,20 @@ use super::{DESKS, Pace, Play, Report, Scenario, Stage};
 /// As large as a desk's window on a large screen.
 const SIZE: (u16, u16) = (120, 40);
 
-/// Plays a scenario in a house of its own, which is gone afterwards.
+/// Plays a scenario in a house of its own, which is gone afterwards. None if it was stopped before its end.
 ///
 /// # Errors
 /// If the database can't be asked; what is not as expected is in the report.
-pub async fn play(store: &Store, scenario: &Scenario) -> Result<Report> {
+pub async fn play(
+    store: &Store,
+    scenario: &Scenario,
+    stop: impl Future<Output = ()>,
+) -> Result<Option<Report>> {
     let stage = Stage::build(store, scenario, Pace::Headless).await?;
-    let played = play_on(&stage, scenario).await;
+    let played = tokio::select! {
+        played = play_on(&stage, scenario) => played.map(Some),
+        () = stop => Ok(None),
+    };
     let struck = stage.strike().await;
     let report = played?;
     struck?;
@@ -42,11 +50,13 @@ async fn play_on(stage: &Stage, scenario: &Scenario) -> Result<Report> {
     // Nobody looks; the report has it all.
     let (cues, _) = mpsc::unbounded_channel();
     let mut play = Play::new(scenario.clone(), stage, Pace::Headless, orders, cues).await?;
-    let mut playing = tokio::spawn(async move { play.run().await });
+    // It ends with us.
+    let mut playing = JoinSet::new();
+    playing.spawn(async move { play.run().await });
     let report = loop {
         tokio::select! {
             biased;
-            report = &mut playing => break report,
+            Some(report) = playing.join_next() => break report,
             Some(order) = inbox.recv() => order(&mut desks),
             _ = desks.next() => {}
         }

@@ -126,7 +126,7 @@ impl Play {
         let problem = match self.act_all().await {
             Ok(true) => return self.report.clone(),
             Ok(false) => self.check_ending().await.err(),
-            Err(problem) => Some(problem),
+            Err(problem) => problem,
         };
         if let Some(problem) = problem {
             self.report.problems.push(problem);
@@ -136,8 +136,8 @@ impl Play {
         self.report.clone()
     }
 
-    /// Plays the steps; says whether a person takes over.
-    async fn act_all(&mut self) -> Result<bool, Problem> {
+    /// Plays the steps; says whether a person takes over. Stops at a problem, or when nobody shows it any more.
+    async fn act_all(&mut self) -> Result<bool, Option<Problem>> {
         self.open().await?;
         let (take_over, what_to_try) = self.scenario.hand_over();
         let (take_over, what_to_try) = (take_over, what_to_try.to_owned());
@@ -236,19 +236,19 @@ impl Play {
     }
 
     /// What is there when the curtain rises.
-    async fn open(&mut self) -> Result<(), Problem> {
+    async fn open(&mut self) -> Result<(), Option<Problem>> {
         if let Some(sql) = self.scenario.scratch.clone() {
             let prompt = self.crew.prompt_of(&Actor::Prompt("psql".into())).await;
             match prompt
-                .map_err(|error| Problem::of_all(error.to_string()))?
+                .map_err(|error| Some(Problem::of_all(error.to_string())))?
                 .run(&sql)
                 .await
             {
                 Said::Done(_) => {}
                 said => {
-                    return Err(Problem::of_all(format!(
+                    return Err(Some(Problem::of_all(format!(
                         "The scratch schema could not be filled: {said:?}"
-                    )));
+                    ))));
                 }
             }
         }
@@ -274,7 +274,7 @@ impl Play {
                     .map_err(|error| at(error.into()))?;
                 if let Err(refusal) = &answer.outcome {
                     let sentence = refusal.sentence(&house.site().calendar);
-                    return Err(Problem::at(opening.line, sentence));
+                    return Err(Some(Problem::at(opening.line, sentence)));
                 }
                 let asked = Asked {
                     request,
@@ -334,10 +334,11 @@ impl Play {
 const OPENED: &str = "";
 
 impl Stopped {
-    fn at(self, line: usize) -> Problem {
+    /// What is wrong, if anything is.
+    fn at(self, line: usize) -> Option<Problem> {
         match self {
-            Self::Problem(problem) => Problem::at(line, problem),
-            Self::CurtainFell => Problem::at(line, "The play was ended here."),
+            Self::Problem(problem) => Some(Problem::at(line, problem)),
+            Self::CurtainFell => None,
         }
     }
 }

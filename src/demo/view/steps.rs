@@ -129,10 +129,10 @@ fn lines(
             .collect();
         let left = view.left_at(moment).as_secs();
         let words = if who.is_empty() {
-            format!("Half of its time is over: it is rolled back in {left} s.")
+            format!("This transaction is rolled back in {left} s: its time is running out.")
         } else {
             format!(
-                "{} must wait: it is rolled back in {left} s.",
+                "This transaction is rolled back in {left} s, for {} must not wait for ever.",
                 who.join(" and ")
             )
         };

@@ -259,3 +259,12 @@ fn r26_hostile_names_are_kept_as_they_are_and_shown_harmless() {
     };
     assert_eq!(guest, "\u{202e}evil");
 }
+
+#[test]
+fn what_is_to_be_read_is_one_harmless_paragraph() {
+    let text = "title = \"A\\u001b[31mB\"\nshows = \"S\\u202e.\"\n[[room]]\nname = \"Blue room\"\n[[step]]\ncaption = \"\"\"\n  one\n  two\\u0007\n\"\"\"\n";
+    let scenario = Scenario::parse(text).unwrap();
+    assert_eq!(scenario.title, "A␛[31mB");
+    assert_eq!(scenario.shows, "S�.");
+    assert_eq!(scenario.steps[0].caption.as_deref(), Some("one two␇"));
+}
