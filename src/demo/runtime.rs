@@ -305,9 +305,14 @@ impl Show {
             self.act(action, said);
             return Ok(());
         }
+        let asked = self.desks.asked();
         let mut wishes = Vec::new();
         for which in self.recipients() {
             wishes.extend(self.desks.press(which, key));
+        }
+        if self.desks.asked() > asked {
+            // What was said is about something that is over.
+            self.state.notice = None;
         }
         self.grant(wishes)
     }

@@ -1,7 +1,7 @@
 //! Scenarios: one text that can be watched, taken over halfway by a person, or played as a test (design section 8).
 //!
 //! A scenario is a house, what is booked in it when the curtain rises, and steps: who does what, what to wait for, what
-//! is expected. This module is the parsed text: values without I/O. [`format`] reads the file, [`words`] the short
+//! is expected. This module is the parsed text: values without I/O. [`mod@format`] reads the file, [`words`] the short
 //! phrases in it, [`library`] has the built-in ones. What is played with it is elsewhere.
 
 mod crew;
