@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The turn to start or stop the server. At most one process in the world holds it; it ends with the value.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _lock: File,
+    lock: File,
 }
 
 impl Turn {
@@ -34,7 +34,7 @@ impl Turn {
             }
             tokio::time::sleep(PAUSE).await;
         }
-        Ok(Self { _lock: file })
+        Ok(Self { lock: file })
     }
 
     /// Waits for the turn without a runtime, up to a limit: for a value that is being dropped.
@@ -47,7 +47,15 @@ impl Turn {
             }
             thread::sleep(PAUSE);
         }
-        Ok(Some(Self { _lock: file }))
+        Ok(Some(Self { lock: file }))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // Unlocked, not only closed: a child that is just being started may still hold a copy of the descriptor, and
+        // the next one would be told to wait for nobody. An error leaves it to the close.
+        let _ = self.lock.unlock();
     }
 }
 
