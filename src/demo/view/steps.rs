@@ -132,7 +132,7 @@ fn lines(
             format!("This transaction is rolled back in {left} s: its time is running out.")
         } else {
             format!(
-                "This transaction is rolled back in {left} s, for {} must not wait for ever.",
+                "This transaction is rolled back in {left} s, so that {} need not wait any longer.",
                 who.join(" and ")
             )
         };
