@@ -32,21 +32,6 @@ BEGIN
 END
 $$;
 
--- Views were bound to the other clock when they were made.
-DO $$
-DECLARE
-    v_view record;
-BEGIN
-    FOR v_view IN
-        SELECT viewname, definition FROM pg_views
-        WHERE schemaname = 'public' AND definition LIKE '%clock_timestamp()%'
-    LOOP
-        EXECUTE format('CREATE OR REPLACE VIEW public.%I AS %s', v_view.viewname,
-            replace(v_view.definition, 'clock_timestamp()', 'stage.clock_timestamp()'));
-    END LOOP;
-END
-$$;
-
 -- Gates: a session with a number stops at each until the controller lets go of the advisory lock (session, gate). Gates
 -- are counted by a sequence, so that a rolled-back subtransaction does not count back.
 CREATE SEQUENCE stage.gate_1;

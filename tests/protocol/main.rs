@@ -15,6 +15,7 @@ mod isolation;
 mod limits;
 mod nights;
 mod order;
+mod plans;
 mod reading;
 mod records;
 mod requests;
