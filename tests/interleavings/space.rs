@@ -171,18 +171,11 @@ fn pairs(commands: &[Named], held: &'static str, confirmed: &'static str) -> Vec
 
 /// Three commands.
 pub fn triples() -> Vec<Case> {
-    let triple = |setting, commands: &[Named], names: [&str; 3], deadline| Case {
-        setting,
-        commands: names
-            .iter()
-            .map(|name| *commands.iter().find(|command| command.0 == *name).unwrap())
-            .collect(),
-        deadline,
-        twins: false,
-    };
     vec![
         triple("held", &ROOM, ["confirm", "hold", "sweep"], true),
         triple("held", &ROOM, ["cancel", "hold", "sweep"], true),
+        triple("held", &ROOM, ["renew", "sweep", "hold"], true),
+        triple("held", &ROOM, ["edit", "confirm", "cancel"], false),
         triple("free", &ROOM, ["hold", "block", "hold"], false),
         triple(
             "confirmed",
@@ -190,20 +183,38 @@ pub fn triples() -> Vec<Case> {
             ["move away", "move there", "hold"],
             false,
         ),
-        triple("confirmed", &ROOM, ["swap", "cancel", "hold"], false),
         triple(
             "confirmed",
             &ROOM,
-            ["swap", "move away", "move there"],
+            ["move away", "move there", "cancel the other"],
             false,
         ),
+        triple(
+            "confirmed",
+            &ROOM,
+            ["stretch", "move there", "cancel"],
+            false,
+        ),
+        triple("confirmed", &ROOM, ["swap", "hold", "block"], false),
         triple("held", &STOCK, ["cancel", "sweep", "hold"], true),
         triple("held", &STOCK, ["confirm", "hold one", "adjust"], false),
         triple(
             "group",
             &GROUP,
-            ["confirm group", "move its room", "sweep its room"],
+            ["confirm group", "cancel its room", "sweep its room"],
             true,
+        ),
+        triple(
+            "group",
+            &GROUP,
+            ["confirm group", "sweep its room", "sweep its tickets"],
+            true,
+        ),
+        triple(
+            "group",
+            &GROUP,
+            ["confirm group", "cancel group", "renew group"],
+            false,
         ),
         triple(
             "group",
@@ -220,6 +231,40 @@ pub fn triples() -> Vec<Case> {
     ]
 }
 
+/// Three commands that lock two rooms each, in more orders than a week would do: hundreds of thousands to millions.
+pub fn too_many() -> Vec<Case> {
+    vec![
+        triple("confirmed", &ROOM, ["swap", "cancel", "hold"], false),
+        triple(
+            "confirmed",
+            &ROOM,
+            ["swap", "move away", "move there"],
+            false,
+        ),
+        triple(
+            "group",
+            &GROUP,
+            ["confirm group", "move its room", "sweep its room"],
+            true,
+        ),
+        triple(
+            "group",
+            &GROUP,
+            ["renew group", "cancel its tickets", "move its room"],
+            false,
+        ),
+    ]
+}
+
+fn triple(setting: &'static str, commands: &[Named], names: [&str; 3], deadline: bool) -> Case {
+    Case {
+        setting,
+        commands: names.map(|name| named(commands, name)).into(),
+        deadline,
+        twins: false,
+    }
+}
+
 /// One pair: of the commands on a room, an item (stock) or a group.
 pub fn pair(setting: &'static str, on: &str, first: &str, second: &str, deadline: bool) -> Case {
     let table: &[Named] = match on {
@@ -227,11 +272,14 @@ pub fn pair(setting: &'static str, on: &str, first: &str, second: &str, deadline
         "item" => &STOCK,
         _ => &GROUP,
     };
-    let named = |name| *table.iter().find(|command| command.0 == name).unwrap();
     Case {
         setting,
-        commands: vec![named(first), named(second)],
+        commands: vec![named(table, first), named(table, second)],
         deadline,
         twins: false,
     }
+}
+
+fn named(table: &[Named], name: &str) -> Named {
+    *table.iter().find(|command| command.0 == name).unwrap()
 }
