@@ -8,6 +8,9 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod cases;
+mod groups;
+mod rooms;
+mod stock;
 #[path = "../support/mod.rs"]
 mod support;
 mod transaction;
@@ -18,7 +21,7 @@ use std::process::Command as Process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cases::{CASES, Case, Needs};
+use cases::{Case, Needs};
 use criterion::{Criterion, criterion_group, criterion_main};
 use keyrack::domain::{Command, Desk, Request};
 use keyrack::store::{House, Store};
@@ -42,7 +45,7 @@ struct Contest {
     bench: Arc<Bench>,
     case: &'static Case,
     pgbench: Option<PathBuf>,
-    /// The next claim, and the prepared hold that goes with claim zero.
+    /// The next claim, and the prepared hold (or group) that goes with claim zero.
     next: i64,
     hold_of_zero: i64,
 }
@@ -57,14 +60,19 @@ impl Contest {
     /// Holds what the commands of this case are about.
     async fn prepare(&mut self, many: i64) {
         let (site, item) = (self.bench.house.site(), self.bench.house.breakfast.0);
+        let (room, start) = (self.bench.first_room, hour(0).to_rfc3339());
+        let from = format!("TIMESTAMPTZ '{start}' + 2 * n * interval '1 second'");
+        let to = format!("TIMESTAMPTZ '{start}' + (2 * n + 1) * interval '1 second'");
         let hold = match self.case.needs {
             Needs::Nothing => return,
             Needs::Slot => format!(
-                "hold_slot({site}, gen_random_uuid(), 'anna', {room} + n % {ROOMS}, \
-                 TIMESTAMPTZ '{start}' + 2 * n * interval '1 second', \
-                 TIMESTAMPTZ '{start}' + (2 * n + 1) * interval '1 second', '2 hours')",
-                room = self.bench.first_room,
-                start = hour(0).to_rfc3339(),
+                "hold_slot({site}, gen_random_uuid(), 'anna', {room} + n % {ROOMS}, {from}, {to}, '2 hours')"
+            ),
+            Needs::Group => format!(
+                "hold_group({site}, gen_random_uuid(), 'anna', jsonb_build_array( \
+                 jsonb_build_object('room', {room} + n % {ROOMS}, 'from', {from}, 'to', {to}), \
+                 jsonb_build_object('room', {room} + (n + 1) % {ROOMS}, 'from', {from}, 'to', {to})), \
+                 '[{{\"item\": {item}, \"quantity\": 1}}]', '2 hours')"
             ),
             // It must depend on n, or it is called once for all.
             Needs::Stock => {
@@ -73,10 +81,15 @@ impl Contest {
                 )
             }
         };
+        let id = match self.case.needs {
+            Needs::Group => "group_id",
+            _ => "hold_id",
+        };
         let sql = format!(
-            "SELECT min(h.hold_id) - {first} FROM generate_series({first}, {last}) AS n CROSS JOIN LATERAL {hold} AS h",
+            "SELECT min(h.{id}) - {first} FROM generate_series({first}, {last}) AS n CROSS JOIN LATERAL {hold} AS h",
             first = self.next,
-            last = self.next + many - 1,
+            // One more: a swap takes the next one too.
+            last = self.next + many,
         );
         let mut connection = self.bench.house.database.connect().await;
         self.hold_of_zero = sqlx::query_scalar(AssertSqlSafe(sql))
@@ -270,9 +283,14 @@ fn commands(criterion: &mut Criterion) {
         runtime.block_on(contest.run(how));
         next = contest.next;
     };
-    contest(&CASES[0], ", waiting for the disk");
+    let hold = &rooms::CASES[0];
+    contest(hold, ", waiting for the disk");
     runtime.block_on(bench.wait_for_disk(false));
-    for case in CASES {
+    for case in [rooms::CASES, stock::CASES, groups::CASES]
+        .iter()
+        .copied()
+        .flatten()
+    {
         contest(case, "");
     }
 
@@ -280,7 +298,7 @@ fn commands(criterion: &mut Criterion) {
     criterion.bench_function("hold through the store", |bencher| {
         bencher.to_async(&runtime).iter(|| {
             next += 1;
-            let command = (CASES[0].command)(&bench, next, 0);
+            let command = (hold.command)(&bench, next, 0);
             house.execute(Request::fresh(Desk("anna".into()), command))
         });
     });

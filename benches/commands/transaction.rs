@@ -23,7 +23,7 @@ pub enum Bind {
     To,
     /// The claim that a statement before has written.
     Written,
-    /// The group that a statement before has written.
+    /// The group that a statement before has written or changed.
     Group,
 }
 

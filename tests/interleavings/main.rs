@@ -37,7 +37,7 @@ use stage::Stage;
 const SAMPLE: usize = 3;
 
 /// How many of a case that has too many, where all of the others are played.
-const LARGE_SAMPLE: usize = 10_000;
+const LARGE_SAMPLE: usize = 5_000;
 
 /// How many schedules of each case to play; none means all.
 fn sample() -> Option<usize> {

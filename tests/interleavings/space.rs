@@ -186,24 +186,12 @@ pub fn triples() -> Vec<Case> {
         triple(
             "confirmed",
             &ROOM,
-            ["move away", "move there", "cancel the other"],
-            false,
-        ),
-        triple(
-            "confirmed",
-            &ROOM,
             ["stretch", "move there", "cancel"],
             false,
         ),
         triple("confirmed", &ROOM, ["swap", "hold", "block"], false),
         triple("held", &STOCK, ["cancel", "sweep", "hold"], true),
         triple("held", &STOCK, ["confirm", "hold one", "adjust"], false),
-        triple(
-            "group",
-            &GROUP,
-            ["confirm group", "cancel its room", "sweep its room"],
-            true,
-        ),
         triple(
             "group",
             &GROUP,

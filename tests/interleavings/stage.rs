@@ -31,6 +31,11 @@ const STEPS: [&str; 14] = [
     "settle_stock",
 ];
 
+/// The number by which a session says that its command has answered; steps are numbered from one, and the beginning is
+/// not one of them.
+const ANSWERED: i64 = 100;
+const BEGIN: i64 = 101;
+
 /// What a command answered, or the SQLSTATE of what it raised.
 pub type Answer = Result<Value, String>;
 
@@ -59,7 +64,7 @@ struct Session {
     jobs: mpsc::UnboundedSender<Job>,
     place: Place,
     /// The step whose gate it stands at.
-    step: String,
+    step: &'static str,
     /// The gate that it comes to next, or stands at; the controller holds its lock.
     gate: i32,
     reply: Option<oneshot::Receiver<Answer>>,
@@ -181,10 +186,10 @@ impl Stage {
     }
 
     /// The step that a session takes next.
-    pub fn step_of(&self, session: usize) -> &str {
+    pub fn step_of(&self, session: usize) -> &'static str {
         match self.sessions[session].place {
             Place::Answered => "commit",
-            _ => &self.sessions[session].step,
+            _ => self.sessions[session].step,
         }
     }
 
@@ -216,15 +221,6 @@ impl Stage {
     pub async fn settle(&mut self) -> bool {
         let started = Instant::now();
         loop {
-            for session in &mut self.sessions {
-                if let Some(receiver) = &mut session.reply
-                    && let Ok(answer) = receiver.try_recv()
-                {
-                    session.place = Place::Answered;
-                    session.answer = Some(answer);
-                    session.reply = None;
-                }
-            }
             self.look().await;
             if self.sessions.iter().all(|s| s.place != Place::Running) {
                 let idle = self.sessions.iter().all(|s| s.place == Place::Idle);
@@ -251,29 +247,32 @@ impl Stage {
         if moving.is_empty() {
             return;
         }
+        let numbers: Vec<i32> = moving.iter().map(|&n| n as i32 + 1).collect();
         let backends: Vec<i32> = moving.iter().map(|&n| self.sessions[n].backend).collect();
         let all: Vec<i32> = self.sessions.iter().map(|s| s.backend).collect();
-        let rows = sqlx::query(
-            "SELECT pg_isolation_test_session_is_blocked(backend, ARRAY[$2]),
-                 pg_isolation_test_session_is_blocked(backend, array_remove($3, backend)),
-                 pg_stat_clear_snapshot()::text,
-                 (SELECT application_name FROM pg_stat_get_activity(backend))
-             FROM unnest($1) WITH ORDINALITY AS moving (backend, place) ORDER BY place",
-        )
-        .bind(backends)
-        .bind(self.backend)
-        .bind(all)
-        .fetch_all(&mut self.controller)
-        .await
-        .unwrap();
+        let rows = sqlx::query("SELECT place, step FROM stage.look($1, $2, $3, $4, $5)")
+            .bind(self.backend)
+            .bind(numbers)
+            .bind(backends)
+            .bind(all)
+            .bind(ANSWERED)
+            .fetch_all(&mut self.controller)
+            .await
+            .unwrap();
         for (number, row) in moving.into_iter().zip(rows) {
             let session = &mut self.sessions[number];
-            session.step = row.get(3);
-            session.place = match (row.get(0), row.get(1)) {
-                (true, _) => Place::Gate,
-                (false, true) => Place::Waiting,
-                (false, false) => Place::Running,
+            session.place = match row.get("place") {
+                "gate" => Place::Gate,
+                "waiting" => Place::Waiting,
+                _ => Place::Running,
             };
+            session.step = match row.get::<i64, _>("step") {
+                BEGIN => "begin",
+                step => STEPS.get(step as usize - 1).copied().unwrap_or_default(),
+            };
+            session
+                .take_answer(row.get::<&str, _>("place") == "answered")
+                .await;
         }
     }
 
@@ -293,6 +292,25 @@ impl Stage {
 }
 
 impl Session {
+    /// Takes the command's answer if it has come, or is known to be coming.
+    async fn take_answer(&mut self, coming: bool) {
+        let Some(mut reply) = self.reply.take() else {
+            return;
+        };
+        let answer = if coming {
+            (&mut reply).await.ok()
+        } else {
+            reply.try_recv().ok()
+        };
+        match answer {
+            Some(answer) => {
+                self.place = Place::Answered;
+                self.answer = Some(answer);
+            }
+            None => self.reply = Some(reply),
+        }
+    }
+
     async fn open(database: &Database, number: i32) -> Self {
         let mut connection = database.connect().await;
         connection
@@ -318,7 +336,7 @@ impl Session {
             backend,
             jobs,
             place: Place::Idle,
-            step: String::new(),
+            step: "",
             gate: 1,
             reply: None,
             answer: None,
@@ -339,14 +357,16 @@ async fn play(connection: &mut PgConnection, call: String) -> Answer {
     let statements = format!(
         "BEGIN;
          SELECT set_config('stage.began', last_value::text, true) FROM stage.jumped;
-         SELECT stage.gate('begin');
-         SELECT to_jsonb(answer) AS answer FROM {call} AS answer"
+         SELECT stage.gate({BEGIN});
+         SELECT to_jsonb(answer) AS answer FROM {call} AS answer;
+         SELECT stage.tell_step({ANSWERED})"
     );
     let rows = sqlx::raw_sql(AssertSqlSafe(statements))
         .fetch_all(connection)
         .await
         .map_err(sqlstate)?;
-    Ok(rows.last().unwrap().get("answer"))
+    // After it, that it has answered.
+    Ok(rows[rows.len() - 2].get("answer"))
 }
 
 fn sqlstate(error: sqlx::Error) -> String {
