@@ -1,6 +1,6 @@
 //! Plays a case in every order, or in orders drawn by lot: a schedule is the list of who moves next.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,71 @@ impl Case {
             _ => true,
         }
     }
+
+    /// Whether a command's next step reads nothing but what has been committed, and writes what nobody else looks at: it
+    /// claims its request id and looks where the claim is, or it looks for a conflict in a room that it has locked.
+    fn only_reads(&self, session: usize, step: &str) -> bool {
+        let name = self.commands[session].0;
+        match step {
+            // A sweep locks what it finds; twins wait for one another's request.
+            "begin" => !name.starts_with("sweep") && !self.twins,
+            // A group takes back what it has placed if it finds one.
+            "find_slot_conflict" => !name.contains("group"),
+            _ => false,
+        }
+    }
+
+    /// Whether two neighbouring steps of different actors come to the same in either order.
+    fn commute(&self, one: Step, other: Step) -> bool {
+        let deadline = self.commands.len();
+        if one.actor == deadline {
+            !self.reads_clock(other.actor, other.name)
+        } else if other.actor == deadline {
+            !self.reads_clock(one.actor, one.name)
+        } else {
+            one.name != "commit"
+                && other.name != "commit"
+                && (self.only_reads(one.actor, one.name)
+                    || self.only_reads(other.actor, other.name))
+        }
+    }
+}
+
+/// What an actor does next: a session, or after the last of them the deadline.
+#[derive(Clone, Copy, PartialEq)]
+struct Step {
+    actor: usize,
+    name: &'static str,
+}
+
+/// One move of a schedule.
+struct Choice {
+    chosen: Step,
+    /// Who could have moved, in order.
+    possible: Vec<Step>,
+    /// Who need not: what begins with that step was played in another order of steps that commute.
+    asleep: Vec<Step>,
+}
+
+impl Choice {
+    /// What is asleep after this move: it wakes what does not commute with it.
+    fn still_asleep(&self, case: &Case) -> Vec<Step> {
+        let asleep = self.asleep.iter().copied();
+        asleep
+            .filter(|&step| case.commute(step, self.chosen))
+            .collect()
+    }
+}
+
+/// How much of a case to play.
+#[derive(Clone, Copy)]
+pub enum Extent {
+    /// So many schedules, drawn by lot.
+    Sample(usize),
+    /// One of each class of schedules that differ only in the order of neighbouring steps that commute.
+    All,
+    /// Every schedule.
+    Every,
 }
 
 impl fmt::Display for Case {
@@ -59,16 +124,17 @@ impl fmt::Display for Case {
 enum Plan<'a> {
     /// One after the other; each command whole.
     Serial(&'a [usize]),
-    /// These, and then the first that can move.
-    Prefix(&'a [usize]),
+    /// These, and then the first that can move and is not asleep.
+    Prefix(&'a [Move]),
     /// By lot.
     Lot(&'a mut Lot),
 }
 
 /// What became of one schedule.
 struct Played {
-    /// Who moved, and who else could have.
-    choices: Vec<(usize, Vec<usize>)>,
+    choices: Vec<Choice>,
+    /// Whether every way on was asleep at some point: it was played before in another order.
+    again: bool,
     /// The answers and the house, in words that do not depend on chance.
     result: String,
     /// What must never be.
@@ -145,39 +211,91 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Plays every schedule of a case, or as many as asked for, drawn by lot. How many different ones there were.
+/// Plays a case. How many different schedules there were.
 pub async fn explore(
     stage: &mut Stage,
     case: &Case,
     serial: &[(Vec<usize>, String)],
-    sample: Option<(usize, Lot)>,
+    extent: Extent,
+    lot: Lot,
+) -> Result<usize, Failure> {
+    each(stage, case, extent, lot, |count, played| {
+        judge(case, count, serial, played)
+    })
+    .await
+}
+
+/// Everything that a case can come to: results, and who was done before who began.
+pub async fn outcomes(stage: &mut Stage, case: &Case, extent: Extent) -> BTreeSet<String> {
+    let mut outcomes = BTreeSet::new();
+    let played = each(stage, case, extent, Lot(0), |_, played| {
+        outcomes.insert(format!("{:?} {}", played.precedence, played.result));
+        Ok(())
+    });
+    let count = played.await.unwrap_or_default();
+    println!("{count} schedules, {} outcomes of {case}", outcomes.len());
+    outcomes
+}
+
+/// Looks at every schedule with the number that were there so far.
+async fn each(
+    stage: &mut Stage,
+    case: &Case,
+    extent: Extent,
+    mut lot: Lot,
+    mut look: impl FnMut(usize, &Played) -> Result<(), Failure>,
 ) -> Result<usize, Failure> {
     let mut count = 0;
-    if let Some((size, mut lot)) = sample {
+    if let Extent::Sample(size) = extent {
         let mut seen = HashSet::new();
         for _ in 0..size {
             let played = play(stage, case, Plan::Lot(&mut lot)).await;
             count += usize::from(seen.insert(played.story.clone()));
-            judge(case, count, serial, &played)?;
+            look(count, &played)?;
         }
         return Ok(count);
     }
-    let mut next = Some(Vec::new());
-    while let Some(prefix) = next {
-        let played = play(stage, case, Plan::Prefix(&prefix)).await;
-        count += 1;
-        judge(case, count, serial, &played)?;
-        next = following(played.choices);
+    let mut prefix = Some(Vec::new());
+    while let Some(moves) = prefix {
+        let played = play(stage, case, Plan::Prefix(&moves)).await;
+        count += usize::from(!played.again);
+        look(count, &played)?;
+        prefix = following(played.choices, extent);
     }
     Ok(count)
 }
 
+/// A move that a prefix prescribes.
+#[derive(Clone)]
+struct Move {
+    actor: usize,
+    /// What is asleep from here on, unless this move wakes it: the moves that were played here before this one.
+    asleep: Vec<Step>,
+}
+
 /// The next schedule depth-first: the last choice that could still have been another one.
-fn following(mut choices: Vec<(usize, Vec<usize>)>) -> Option<Vec<usize>> {
-    while let Some((chosen, possible)) = choices.pop() {
-        if let Some(&other) = possible.iter().find(|&&actor| actor > chosen) {
-            let mut prefix: Vec<usize> = choices.into_iter().map(|choice| choice.0).collect();
-            prefix.push(other);
+fn following(mut choices: Vec<Choice>, extent: Extent) -> Option<Vec<Move>> {
+    while let Some(last) = choices.pop() {
+        let asleep = match extent {
+            Extent::All => [last.asleep.clone(), vec![last.chosen]].concat(),
+            _ => Vec::new(),
+        };
+        let other = last
+            .possible
+            .iter()
+            .find(|step| step.actor > last.chosen.actor && !asleep.contains(step));
+        if let Some(other) = other {
+            let mut prefix: Vec<Move> = choices
+                .into_iter()
+                .map(|choice| Move {
+                    actor: choice.chosen.actor,
+                    asleep: choice.asleep,
+                })
+                .collect();
+            prefix.push(Move {
+                actor: other.actor,
+                asleep,
+            });
             return Some(prefix);
         }
     }
@@ -220,6 +338,7 @@ async fn play(stage: &mut Stage, case: &Case, mut plan: Plan<'_>) -> Played {
     let mut played = Played {
         choices: Vec::new(),
         result: String::new(),
+        again: false,
         problems: Vec::new(),
         story: Vec::new(),
         precedence: Vec::new(),
@@ -239,44 +358,66 @@ async fn play(stage: &mut Stage, case: &Case, mut plan: Plan<'_>) -> Played {
         if (0..sessions).all(|session| stage.is_done(session)) {
             break;
         }
-        let mut possible: Vec<usize> = (0..sessions)
+        let mut possible: Vec<Step> = (0..sessions)
             .filter(|&session| stage.can_move(session))
+            .map(|actor| Step {
+                actor,
+                name: stage.step_of(actor),
+            })
             .collect();
-        let reads_clock = |session: &usize| case.reads_clock(*session, stage.step_of(*session));
+        let reads_clock = |step: &Step| case.reads_clock(step.actor, step.name);
         if !passed && possible.iter().any(reads_clock) {
-            possible.push(sessions);
+            possible.push(Step {
+                actor: sessions,
+                name: "the deadline passes",
+            });
         }
         if just_passed && !matches!(plan, Plan::Serial(_)) {
             possible.retain(reads_clock);
         }
-        let chosen = match &mut plan {
-            Plan::Serial(order) => *order
-                .iter()
-                .find(|&&actor| possible.contains(&actor))
-                .unwrap(),
-            Plan::Prefix(prefix) => match prefix.get(played.choices.len()) {
-                Some(actor) => {
-                    assert!(possible.contains(actor), "the same schedule ran otherwise");
-                    *actor
-                }
-                None => possible[0],
-            },
-            Plan::Lot(lot) => possible[lot.below(possible.len())],
+        let move_of = |actor: usize| possible.iter().position(|step| step.actor == actor);
+        let mut asleep = match played.choices.last() {
+            Some(last) => last.still_asleep(case),
+            None => Vec::new(),
         };
-        played.story.push(if chosen == sessions {
-            "the deadline passes".into()
+        let chosen = match &mut plan {
+            Plan::Serial(order) => order.iter().find_map(|&actor| move_of(actor)).unwrap(),
+            Plan::Prefix(prefix) => match prefix.get(played.choices.len()) {
+                Some(next) => {
+                    asleep = next.asleep.clone();
+                    move_of(next.actor).expect("the same schedule ran otherwise")
+                }
+                None => {
+                    let awake = possible.iter().position(|step| !asleep.contains(step));
+                    played.again |= awake.is_none();
+                    awake.unwrap_or(0)
+                }
+            },
+            Plan::Lot(lot) => lot.below(possible.len()),
+        };
+        let chosen = possible[chosen];
+        played.story.push(if chosen.actor == sessions {
+            chosen.name.into()
         } else {
-            let (name, step) = (case.commands[chosen].0, stage.step_of(chosen));
-            format!("{} {name}: {step}", chosen + 1)
+            let name = case.commands[chosen.actor].0;
+            format!("{} {name}: {}", chosen.actor + 1, chosen.name)
         });
-        just_passed = chosen == sessions;
+        just_passed = chosen.actor == sessions;
         if just_passed {
             stage.pass_the_deadline().await;
             passed = true;
         } else {
-            stage.let_go(chosen).await;
+            stage.let_go(chosen.actor).await;
         }
-        played.choices.push((chosen, possible));
+        if played.again {
+            // Nothing new comes after this.
+            possible.clear();
+        }
+        played.choices.push(Choice {
+            chosen,
+            possible,
+            asleep,
+        });
     }
 
     let mut answers = Vec::new();
@@ -323,7 +464,7 @@ fn precedence(case: &Case, played: &Played) -> Vec<(usize, usize)> {
     ];
     let moves = |actor: usize| {
         let taken = played.choices.iter().enumerate();
-        taken.filter(move |(_, choice)| choice.0 == actor)
+        taken.filter(move |(_, choice)| choice.chosen.actor == actor)
     };
     let deadline = case.commands.len();
     let mut pairs = Vec::new();

@@ -7,14 +7,16 @@
 //! raised, what was answered is what is remembered, and answers and rows are those of some serial order of the same
 //! commands (and of the deadline), one that keeps the order of what did not overlap.
 //!
-//! `cargo test` plays some schedules of each case, the same each time. The whole space, which takes hours:
+//! `cargo test` plays some schedules of each case, the same each time. The whole space:
 //!
 //! ```sh
-//! KEYRACK_INTERLEAVINGS=all cargo test --release --test interleavings -- --nocapture
+//! KEYRACK_INTERLEAVINGS=all cargo test --test interleavings -- --nocapture
 //! ```
 //!
-//! A number in place of `all` plays so many of each case. `KEYRACK_INTERLEAVINGS_CASE=` part of a case's name plays only
-//! such cases.
+//! Two neighbouring steps commute if one of them only reads what has been committed and the other commits nothing; of the
+//! schedules that differ in the order of such steps alone, `all` plays one (sleep sets). `every` plays each of them, which
+//! takes many hours; a number, so many of each case, drawn by lot. `KEYRACK_INTERLEAVINGS_CASE=` part of a case's name plays
+//! only such cases.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]
@@ -29,7 +31,7 @@ use std::cell::Cell;
 use std::env;
 use std::time::Instant;
 
-use explorer::{Case, Failure, Lot};
+use explorer::{Case, Extent, Failure, Lot};
 use futures_util::future::join_all;
 use stage::Stage;
 
@@ -39,42 +41,46 @@ const SAMPLE: usize = 3;
 /// How many of a case that has too many, where all of the others are played.
 const LARGE_SAMPLE: usize = 5_000;
 
-/// How many schedules of each case to play; none means all.
-fn sample() -> Option<usize> {
-    match env::var("KEYRACK_INTERLEAVINGS") {
-        Ok(all) if all == "all" => None,
-        Ok(number) => Some(number.parse().unwrap()),
-        Err(_) => Some(SAMPLE),
+/// How much of each case to play.
+fn extent() -> Extent {
+    match env::var("KEYRACK_INTERLEAVINGS").as_deref() {
+        Ok("all") => Extent::All,
+        Ok("every") => Extent::Every,
+        Ok(number) => Extent::Sample(number.parse().unwrap()),
+        Err(_) => Extent::Sample(SAMPLE),
     }
 }
 
 #[tokio::test]
 async fn pairs_on_the_same_room() {
-    all_is_well(space::rooms(), sample()).await;
+    all_is_well(space::rooms(), extent()).await;
 }
 
 #[tokio::test]
 async fn pairs_on_the_same_item() {
-    all_is_well(space::stock(), sample()).await;
+    all_is_well(space::stock(), extent()).await;
 }
 
 #[tokio::test]
 async fn pairs_on_the_same_group() {
-    all_is_well(space::groups(), sample()).await;
+    all_is_well(space::groups(), extent()).await;
 }
 
 #[tokio::test]
 async fn triples() {
-    all_is_well(space::triples(), sample()).await;
+    all_is_well(space::triples(), extent()).await;
 }
 
 #[tokio::test]
 async fn triples_with_too_many_orders_to_play_them_all() {
-    all_is_well(space::too_many(), sample().or(Some(LARGE_SAMPLE))).await;
+    let extent = match extent() {
+        Extent::Sample(size) => Extent::Sample(size),
+        Extent::All | Extent::Every => Extent::Sample(LARGE_SAMPLE),
+    };
+    all_is_well(space::too_many(), extent).await;
 }
 
-/// Plays so many schedules of each case, or all.
-async fn all_is_well(mut cases: Vec<Case>, sample: Option<usize>) {
+async fn all_is_well(mut cases: Vec<Case>, extent: Extent) {
     if let Ok(part) = env::var("KEYRACK_INTERLEAVINGS_CASE") {
         cases.retain(|case| case.to_string().contains(&part));
     }
@@ -84,8 +90,8 @@ async fn all_is_well(mut cases: Vec<Case>, sample: Option<usize>) {
         let mut stage = Stage::new().await;
         let (mut count, mut failures) = (0, Vec::new());
         while let Some(case) = cases.get(next.replace(next.get() + 1)) {
-            let sample = sample.map(|size| (size, Lot(next.get() as u64)));
-            match try_case(&mut stage, case, sample).await {
+            let lot = Lot(next.get() as u64);
+            match try_case(&mut stage, case, extent, lot).await {
                 Ok(schedules) => {
                     count += schedules;
                     println!("{schedules:6} {case}");
@@ -96,7 +102,11 @@ async fn all_is_well(mut cases: Vec<Case>, sample: Option<usize>) {
         (count, failures)
     };
     // Most of the time a worker waits for the database.
-    let workers = (0..if sample == Some(SAMPLE) { 1 } else { 2 }).map(|_| worker());
+    let workers = match extent {
+        Extent::Sample(SAMPLE) => 1,
+        _ => 2,
+    };
+    let workers = (0..workers).map(|_| worker());
     let (mut count, mut failures) = (0, Vec::new());
     for (played, failed) in join_all(workers).await {
         count += played;
@@ -116,12 +126,30 @@ async fn all_is_well(mut cases: Vec<Case>, sample: Option<usize>) {
     );
 }
 
+/// What `all` leaves out is what it says.
+#[tokio::test]
+async fn one_schedule_of_each_class_comes_to_whatever_every_schedule_comes_to() {
+    let mut stage = Stage::new().await;
+    for (setting, first, second) in [
+        ("held", "confirm", "cancel"),
+        ("held", "hold", "sweep"),
+        ("confirmed", "move away", "hold"),
+    ] {
+        let case = space::pair(setting, "room", first, second, setting == "held");
+        let all = explorer::outcomes(&mut stage, &case, Extent::All).await;
+        let every = explorer::outcomes(&mut stage, &case, Extent::Every).await;
+        assert!(every.len() > 1, "{case}");
+        assert_eq!(all, every, "{case}");
+    }
+}
+
 /// How many schedules of a case were played, or what went wrong.
 async fn try_case(
     stage: &mut Stage,
     case: &Case,
-    sample: Option<(usize, Lot)>,
+    extent: Extent,
+    lot: Lot,
 ) -> Result<usize, Failure> {
     let serial = explorer::serial_results(stage, case).await?;
-    explorer::explore(stage, case, &serial, sample).await
+    explorer::explore(stage, case, &serial, extent, lot).await
 }

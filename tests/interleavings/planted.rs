@@ -3,7 +3,7 @@
 
 use sqlx::{AssertSqlSafe, Executor};
 
-use crate::explorer::{self, Case, Lot};
+use crate::explorer::{self, Case, Extent, Lot};
 use crate::space::pair;
 use crate::stage::Stage;
 use crate::support::Database;
@@ -183,13 +183,13 @@ async fn every_planted_bug_is_found() {
             Ok(serial) => serial,
             Err(failure) => panic!("{failure}"),
         };
-        let sample = Some((8, Lot(0)));
-        if let Err(failure) = explorer::explore(&mut healthy, case, &serial, sample).await {
+        let some = Extent::Sample(8);
+        if let Err(failure) = explorer::explore(&mut healthy, case, &serial, some, Lot(0)).await {
             panic!("Without the bug: {failure}");
         }
         let mut stage = Stage::altered(&plant(&mut healthy, &bug).await).await;
-        let sample = Some((MANY, Lot(1)));
-        match explorer::explore(&mut stage, case, &serial, sample).await {
+        let many = Extent::Sample(MANY);
+        match explorer::explore(&mut stage, case, &serial, many, Lot(1)).await {
             Ok(_) => missed.push(bug.name),
             Err(failure) => {
                 let how = failure
