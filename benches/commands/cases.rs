@@ -8,6 +8,7 @@ use crate::transaction::Bind::{Group, Hold, Item, NextRoom, Request, Room, Site,
 use crate::transaction::Statement;
 
 /// What must be held before the command can be given.
+#[derive(Clone, Copy)]
 pub enum Needs {
     Nothing,
     Slot,
