@@ -133,6 +133,8 @@ impl From<StoreError> for Failure {
             StoreError::OutOfReach { .. } | StoreError::Unknown { .. } => {
                 Self::OutOfReach(error.to_string())
             }
+            // A sentence without times; any calendar will do.
+            StoreError::Busy => Self::refused(Refusal::Busy {}, &SiteCalendar::new(chrono_tz::UTC)),
             StoreError::Site(_) | StoreError::Usage(_) => Self::Usage(error.to_string()),
             StoreError::SchemaTooNew { .. } | StoreError::SchemaTooOld | StoreError::Fault(_) => {
                 Self::Fault(error.into())

@@ -21,6 +21,9 @@ pub enum StoreError {
         /// The id to ask again with.
         request_id: RequestId,
     },
+    /// Others worked on the same thing until patience ended; nothing was done. The refusal `busy`, exit code 3.
+    #[error("Others are working on this at the moment and nothing was done. Try again.")]
+    Busy,
     /// The schema is newer than this program.
     #[error(
         "This database was set up by a newer Keyrack (schema {found}; this program knows {known}). Update this program."

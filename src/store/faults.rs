@@ -69,9 +69,7 @@ pub(super) fn fault(error: &Error) -> StoreError {
         Kind::Lost => StoreError::OutOfReach {
             reason: reason(error),
         },
-        Kind::Contended => {
-            StoreError::Fault("The database is busy and gave up on this after some seconds. Nothing was done; try again.".into())
-        }
+        Kind::Contended => StoreError::Busy,
         Kind::Guard(name) if is_about_an_argument(&name) => StoreError::Usage(guard_sentence(&name)),
         Kind::Guard(name) => StoreError::Fault(guard_sentence(&name)),
         Kind::DiskFull => StoreError::Fault(

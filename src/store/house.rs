@@ -128,7 +128,7 @@ impl House {
     ) -> Result<RoomAnswer, StoreError> {
         let row = self
             .store
-            .ask(async |mut connection| {
+            .change(request, async |mut connection| {
                 let row = sqlx::query_as!(
                     RoomAnswerRow,
                     "SELECT * FROM add_room($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -163,7 +163,7 @@ impl House {
     ) -> Result<RoomAnswer, StoreError> {
         let row = self
             .store
-            .ask(async |mut connection| {
+            .change(request, async |mut connection| {
                 let row = sqlx::query_as!(
                     RoomAnswerRow,
                     "SELECT * FROM retire_room($1, $2, $3, $4)",
@@ -192,7 +192,7 @@ impl House {
     ) -> Result<ItemAnswer, StoreError> {
         let row = self
             .store
-            .ask(async |mut connection| {
+            .change(request, async |mut connection| {
                 let row = sqlx::query_as!(
                     ItemAnswerRow,
                     "SELECT * FROM add_item($1, $2, $3, $4, $5)",
@@ -222,7 +222,7 @@ impl House {
     ) -> Result<ItemAnswer, StoreError> {
         let row = self
             .store
-            .ask(async |mut connection| {
+            .change(request, async |mut connection| {
                 let row = sqlx::query_as!(
                     ItemAnswerRow,
                     "SELECT * FROM retire_item($1, $2, $3, $4)",

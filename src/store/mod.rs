@@ -36,18 +36,23 @@ pub use sites::Applied;
 pub use stepwise::{StepLimits, StepPlace, StepView, Stepwise};
 pub use watch::{Revive, Watch, WatchEvent};
 
+use std::cell::Cell;
 use std::future::Future;
 use std::time::Duration;
 
+use backon::{BackoffBuilder, ExponentialBuilder};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
 use self::connections::Connections;
 use self::faults::{Kind, fault, kind};
 use self::hint::Hints;
-use crate::domain::{Desk, Site};
+use crate::domain::{Desk, RequestId, Site};
 
 /// How long a read may take before the server counts as out of reach: longer than the server's own limit.
 const READ_PATIENCE: Duration = Duration::from_secs(12);
+
+/// How often a read, or a change to the house itself, is asked again.
+const ASKED_AGAIN: usize = 2;
 
 /// One database, as one desk or one command line sees it. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -112,8 +117,42 @@ impl Store {
         self.connections.close().await;
     }
 
+    /// One statement that changes the house itself under a request id, so that it is safe to ask twice. If it may have been
+    /// done and nobody can be asked, the outcome is unknown (R24).
+    async fn change<T, Asked>(
+        &self,
+        request: RequestId,
+        mut statement: impl FnMut(PgConnection) -> Asked,
+    ) -> Result<T, StoreError>
+    where
+        Asked: Future<Output = (PgConnection, Result<T, sqlx::Error>)>,
+    {
+        let unsure = Cell::new(false);
+        let outcome = self
+            .ask(|connection| {
+                let asked = statement(connection);
+                let before = unsure.replace(true);
+                let unsure = &unsure;
+                async move {
+                    let (connection, outcome) = asked.await;
+                    let lost = matches!(&outcome, Err(error) if kind(error) == Kind::Lost);
+                    unsure.set(before || lost);
+                    (connection, outcome)
+                }
+            })
+            .await;
+        match outcome {
+            Err(StoreError::OutOfReach { .. } | StoreError::Busy) if unsure.get() => {
+                Err(StoreError::Unknown {
+                    request_id: request,
+                })
+            }
+            outcome => outcome,
+        }
+    }
+
     /// One statement that reads, or that is safe to ask twice: asked again on a fresh connection if an idle one turns
-    /// out to be dead.
+    /// out to be dead, and while it is contended (R23).
     async fn ask<T, Asked>(
         &self,
         mut statement: impl FnMut(PgConnection) -> Asked,
@@ -121,7 +160,11 @@ impl Store {
     where
         Asked: Future<Output = (PgConnection, Result<T, sqlx::Error>)>,
     {
-        let mut tries = 0;
+        let mut pauses = ExponentialBuilder::new()
+            .with_min_delay(Duration::from_millis(20))
+            .with_max_times(ASKED_AGAIN)
+            .with_jitter()
+            .build();
         loop {
             let connection = self
                 .connections
@@ -137,13 +180,21 @@ impl Store {
                 }
                 Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
             };
-            match outcome {
+            let error = match outcome {
                 Ok(value) => return Ok(value),
-                Err(error) if matches!(kind(&error), Kind::Lost | Kind::Contended) && tries < 2 => {
-                    tries += 1;
+                Err(error) => error,
+            };
+            let pause = match kind(&error) {
+                Kind::Lost => {
                     self.connections.forget_idle();
+                    pauses.next()
                 }
-                Err(error) => return Err(fault(&error)),
+                Kind::Contended => pauses.next(),
+                _ => None,
+            };
+            match pause {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(fault(&error)),
             }
         }
     }

@@ -109,7 +109,7 @@ impl Store {
         time_zone: &str,
     ) -> Result<Site, StoreError> {
         let id = self
-            .ask(async |mut connection| {
+            .change(request, async |mut connection| {
                 let id = sqlx::query_scalar!(
                     r#"SELECT add_site($1, $2, $3, $4) AS "site_id!""#,
                     request.0,
@@ -163,7 +163,7 @@ impl Store {
     ) -> Result<Result<(Site, Vec<Applied>), Refusal>, StoreError> {
         let house = house_json(file);
         let rows = self
-            .ask(async |mut connection| {
+            .change(request, async |mut connection| {
                 let rows = sqlx::query!(
                     r#"
                     SELECT kind AS "kind!", name AS "name!", change AS "change!", detail

@@ -12,6 +12,7 @@ mod support;
 mod broken;
 mod change_log;
 mod disk;
+mod house;
 mod killed;
 mod place;
 mod proxy;

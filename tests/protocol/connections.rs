@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use keyrack::domain::{Desk, Refusal, Request, SiteCalendar};
+use keyrack::domain::{Desk, Refusal, Request, RequestId, SiteCalendar};
 use keyrack::postgres::{self, Settings};
 use keyrack::store::{Progress, Store, StoreError};
 use sqlx::postgres::PgConnection;
@@ -56,6 +56,20 @@ async fn r23_contention_is_asked_again_and_then_busy_and_works_when_it_is_over()
     run(&mut holder, "COMMIT").await;
     // Busy is no answer that would be remembered: the same request works now.
     let answer = test.house.execute(request).await.unwrap();
+    assert!(answer.outcome.is_ok());
+    assert!(!answer.repeated);
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn r23_a_contended_change_to_the_house_itself_is_busy_and_works_when_it_is_over() {
+    let test = TestHouse::new().await;
+    let (mut holder, _) = open_transaction(&test, &lock(&test)).await;
+    let request = RequestId::fresh();
+    let retire = async || test.house.retire_room(request, &test.desk, test.blue).await;
+    assert_eq!(retire().await, Err(StoreError::Busy));
+    run(&mut holder, "COMMIT").await;
+    let answer = retire().await.unwrap();
     assert!(answer.outcome.is_ok());
     assert!(!answer.repeated);
     test.assert_all_is_well().await;

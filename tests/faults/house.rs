@@ -1,0 +1,203 @@
+//! Changes to the house itself, broken after every message (R24): rooms, items and sites added, retired and applied.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use chrono::TimeDelta;
+use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::{BookedBy, Desk, ItemId, NewItem, NewRoom, NightTimes, RequestId, RoomId};
+use keyrack::store::{House, Store, StoreError};
+use sqlx::postgres::PgConnection;
+
+use crate::proxy::{Break, Fault, Proxy, Way};
+use crate::support::{HOUSE, TestHouse};
+
+const CHANGES: [&str; 6] = [
+    "add_room",
+    "retire_room",
+    "add_item",
+    "retire_item",
+    "add_site",
+    "apply_house",
+];
+
+/// A change that nothing but a fault can stop: its name is free, and what it retires is there.
+#[derive(Clone)]
+struct Change {
+    function: &'static str,
+    name: String,
+    request: RequestId,
+    room: RoomId,
+    item: ItemId,
+}
+
+impl Change {
+    async fn new(function: &'static str, test: &TestHouse) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("Number {}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut change = Self {
+            function,
+            name,
+            request: RequestId::fresh(),
+            room: test.blue,
+            item: test.breakfast,
+        };
+        let (house, desk) = (&test.house, &test.desk);
+        match function {
+            "retire_room" => {
+                let room = change.new_room();
+                let answer = house.add_room(RequestId::fresh(), desk, &room).await;
+                change.room = answer.unwrap().outcome.unwrap().id;
+            }
+            "retire_item" => {
+                let item = change.new_item();
+                let answer = house.add_item(RequestId::fresh(), desk, &item).await;
+                change.item = answer.unwrap().outcome.unwrap().id;
+            }
+            _ => {}
+        }
+        change
+    }
+
+    fn new_room(&self) -> NewRoom {
+        NewRoom {
+            name: self.name.clone(),
+            capacity: 4,
+            booked_by: BookedBy::Hour,
+            night_times: NightTimes::default(),
+            turnaround: TimeDelta::zero(),
+            features: Vec::new(),
+        }
+    }
+
+    fn new_item(&self) -> NewItem {
+        NewItem {
+            name: self.name.clone(),
+            quantity: 7,
+        }
+    }
+
+    async fn ask(&self, store: &Store, house: &House) -> Result<(), StoreError> {
+        let (request, desk) = (self.request, &Desk("bert".into()));
+        let refused = match self.function {
+            "add_room" => {
+                let answer = house.add_room(request, desk, &self.new_room()).await?;
+                answer.outcome.err()
+            }
+            "retire_room" => {
+                let answer = house.retire_room(request, desk, self.room).await?;
+                answer.outcome.err()
+            }
+            "add_item" => {
+                let answer = house.add_item(request, desk, &self.new_item()).await?;
+                answer.outcome.err()
+            }
+            "retire_item" => {
+                let answer = house.retire_item(request, desk, self.item).await?;
+                answer.outcome.err()
+            }
+            "add_site" => {
+                let zone = "Europe/London";
+                store.add_site(request, desk, &self.name, zone).await?;
+                None
+            }
+            _ => {
+                let file = HouseFile::parse(&HOUSE.replace("Test House", &self.name)).unwrap();
+                store.apply_house(request, desk, &file).await?.err()
+            }
+        };
+        assert_eq!(refused, None, "{}", self.function);
+        Ok(())
+    }
+
+    /// How many rows it left: the request and its events.
+    async fn left(&self, observer: &mut PgConnection) -> i64 {
+        sqlx::query_scalar(
+            "SELECT (SELECT count(*) FROM request WHERE request_id = $1)
+                 + (SELECT count(*) FROM hold_event WHERE request_id = $1)",
+        )
+        .bind(self.request.0)
+        .fetch_one(observer)
+        .await
+        .unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r24_a_change_to_the_house_itself_is_done_once_wherever_its_conversation_breaks() {
+    let test = TestHouse::new().await;
+    let options = test.database.options();
+    let mut observer = test.database.connect().await;
+    let mut trials = 0;
+    for function in CHANGES {
+        let reference = Change::new(function, &test).await;
+        reference.ask(&test.store, &test.house).await.unwrap();
+        let expected = reference.left(&mut observer).await;
+        assert!(expected > 0, "{function}");
+        for (way, what) in [
+            (Way::Asking, Break::Cut),
+            (Way::Answering, Break::Cut),
+            (Way::Answering, Break::Reset),
+        ] {
+            // Until the conversation has no such message.
+            for after in 0.. {
+                let change = Change::new(function, &test).await;
+                let proxy = Proxy::before(&options).await;
+                let store = Store::connect(proxy.options(&options)).await.unwrap();
+                let house = store.house(test.house.site().clone());
+                let fault = Fault { way, after, what };
+                proxy.arm([(fault, Some(format!("{function}(")))]);
+                change
+                    .ask(&store, &house)
+                    .await
+                    .unwrap_or_else(|error| panic!("{function} {fault:?}: {error}"));
+                assert_eq!(
+                    change.left(&mut observer).await,
+                    expected,
+                    "{function} {fault:?}"
+                );
+                // Whoever asks again hears the same and changes nothing.
+                change.ask(&test.store, &test.house).await.unwrap();
+                assert_eq!(change.left(&mut observer).await, expected);
+                trials += 1;
+                if proxy.fired() == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{trials} broken conversations of {} changes", CHANGES.len());
+    assert!(trials > 5 * CHANGES.len(), "{trials}");
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r24_a_change_to_the_house_itself_that_nobody_can_be_asked_about_is_unknown() {
+    let test = TestHouse::new().await;
+    let options = test.database.options();
+    for function in CHANGES {
+        let change = Change::new(function, &test).await;
+        let proxy = Proxy::before(&options).await;
+        let store = Store::connect(proxy.options(&options)).await.unwrap();
+        let house = store.house(test.house.site().clone());
+        let (way, what) = (Way::Answering, Break::Cut);
+        let fault = Fault {
+            way,
+            after: 0,
+            what,
+        };
+        proxy.arm([(fault, Some(format!("{function}(")))]);
+        // The open connection works until its answer is lost; there is no other one.
+        proxy.down(true);
+        let outcome = change.ask(&store, &house).await;
+        assert_eq!(
+            outcome,
+            Err(StoreError::Unknown {
+                request_id: change.request
+            }),
+            "{function}"
+        );
+        // Asking again is safe and tells.
+        change.ask(&test.store, &test.house).await.unwrap();
+    }
+    test.assert_all_is_well().await;
+}
