@@ -42,7 +42,7 @@ impl From<Refusal> for PeriodTextError {
 
 impl From<PeriodProblem> for PeriodTextError {
     fn from(problem: PeriodProblem) -> Self {
-        Self::Refused(Refusal::PeriodInvalid { problem })
+        Self::Refused(problem.into())
     }
 }
 
@@ -339,7 +339,7 @@ mod tests {
 
     fn problem(result: Result<Period, PeriodTextError>) -> PeriodProblem {
         match result {
-            Err(PeriodTextError::Refused(Refusal::PeriodInvalid { problem })) => problem,
+            Err(PeriodTextError::Refused(Refusal::PeriodInvalid { problem, .. })) => problem,
             other => panic!("expected period_invalid, got {other:?}"),
         }
     }

@@ -1,7 +1,7 @@
 //! Refusals: the house rules said no. A closed set (design section 5), one stable code each, a sentence that a clerk
 //! understands, and details to act on. A refusal is an answer, not an error.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::duration::{spoken, spoken_seconds};
@@ -99,6 +99,9 @@ pub enum Refusal {
     PeriodInvalid {
         /// What is wrong.
         problem: PeriodProblem,
+        /// How long a hold may be at the longest, in seconds, where its length is what is wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        longest_seconds: Option<i64>,
     },
     /// A local time that the clocks skip (R5).
     LocalTimeDoesNotExist {
@@ -352,7 +355,14 @@ impl Refusal {
                 "That is too far ahead: this house takes bookings up to {}.",
                 calendar.date_and_time(*horizon)
             ),
-            Self::PeriodInvalid { problem } => problem.sentence().into(),
+            Self::PeriodInvalid {
+                problem: PeriodProblem::HoldLength,
+                longest_seconds: Some(longest),
+            } => format!(
+                "A hold lasts {} here at the longest, and longer than nothing. Choose another length.",
+                spoken(TimeDelta::seconds(*longest))
+            ),
+            Self::PeriodInvalid { problem, .. } => problem.sentence().into(),
             Self::LocalTimeDoesNotExist {
                 typed,
                 gap_from,
@@ -461,6 +471,30 @@ impl From<super::PeriodError> for Refusal {
             super::PeriodError::Empty => PeriodProblem::Empty,
             super::PeriodError::Reversed => PeriodProblem::Reversed,
         };
-        Self::PeriodInvalid { problem }
+        problem.into()
+    }
+}
+
+impl From<PeriodProblem> for Refusal {
+    fn from(problem: PeriodProblem) -> Self {
+        Self::PeriodInvalid {
+            problem,
+            longest_seconds: None,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_that_is_too_long_is_told_how_long_it_may_be() {
+        let told = r#"{"refusal": "period_invalid",
+            "details": {"problem": "hold_length", "longest_seconds": 86400}}"#;
+        let refusal: Refusal = serde_json::from_str(told).unwrap();
+        let sentence = refusal.sentence(&SiteCalendar::new(chrono_tz::UTC));
+        assert!(sentence.contains("1 day here at the longest"), "{sentence}");
     }
 }

@@ -312,6 +312,7 @@ async fn r10_how_long_a_hold_lasts_is_asked_for_within_the_houses_limits() {
         .await;
         assert_eq!(answer["refusal"], "period_invalid", "{ttl}");
         assert_eq!(answer["details"]["problem"], "hold_length", "{ttl}");
+        assert_eq!(answer["details"]["longest_seconds"], 86_400, "{ttl}");
         let answer = ask(&mut desk, &hold_stock_call_for(&test, ttl)).await;
         assert_eq!(answer["refusal"], "period_invalid", "{ttl}");
     }

@@ -63,7 +63,7 @@ async fn r7_hours_are_refused_and_the_house_may_block_hours() {
                 .await,
         );
         assert!(
-            matches!(&refused, Refusal::PeriodInvalid { problem } if format!("{problem:?}") == "NotNights"),
+            matches!(&refused, Refusal::PeriodInvalid { problem, .. } if format!("{problem:?}") == "NotNights"),
             "{refused:?}"
         );
     }
@@ -71,7 +71,7 @@ async fn r7_hours_are_refused_and_the_house_may_block_hours() {
     let day = Period::new(stay.start(), stay.start() + TimeDelta::hours(3)).unwrap();
     let refused = refusal(test.ask(hold_slot(test.loft, day, None)).await);
     assert!(
-        matches!(&refused, Refusal::PeriodInvalid { problem } if format!("{problem:?}") == "NoNights")
+        matches!(&refused, Refusal::PeriodInvalid { problem, .. } if format!("{problem:?}") == "NoNights")
     );
     let block = Command::BlockSlot {
         room: test.loft,
