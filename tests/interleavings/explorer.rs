@@ -498,12 +498,13 @@ fn fill_in(call: &str, house: &Value, request: &Uuid) -> String {
 /// An answer without what differs from house to house: numbers of rows, readings of the clock, and the nearest free
 /// choices, which are advice about other claims that nobody has locked.
 fn without_chance(answer: Value) -> Value {
-    const CHANCE: [&str; 17] = [
+    const CHANCE: [&str; 18] = [
         "now",
         "created_at",
         "changed_at",
         "expires_at",
         "expired_at",
+        "retired_at",
         "late_seconds",
         "request_id",
         "hold_id",

@@ -6,7 +6,7 @@ use crate::explorer::Case;
 type Named = (&'static str, &'static str);
 
 /// On room A, where the claim is, and on room B, where another booking is.
-const ROOM: [Named; 12] = [
+const ROOM: [Named; 13] = [
     (
         "hold",
         "hold_slot({site}, {id}, 'desk', {a}, stage.at(1), stage.at(3), '4 hours', 'Müller')",
@@ -45,11 +45,12 @@ const ROOM: [Named; 12] = [
         "cancel the other",
         "cancel_slot({site}, {id}, 'desk', {other}, 'guest called')",
     ),
+    ("retire", "retire_room({site}, {id}, 'desk', {a})"),
     ("sweep", "expire_slots({site}, NULL, 'sweep')"),
 ];
 
 /// On the item of which two of three are claimed.
-const STOCK: [Named; 8] = [
+const STOCK: [Named; 9] = [
     (
         "hold",
         "hold_stock({site}, {id}, 'desk', {item}, 2, '4 hours', 'Müller')",
@@ -75,6 +76,7 @@ const STOCK: [Named; 8] = [
         "adjust",
         "adjust_stock({site}, {id}, 'desk', {item}, -1, 'spoilt')",
     ),
+    ("retire", "retire_item({site}, {id}, 'desk', {item})"),
     ("sweep", "expire_stock({site}, NULL, 'sweep')"),
 ];
 
@@ -189,14 +191,45 @@ pub fn triples() -> Vec<Case> {
             ["stretch", "move there", "cancel"],
             false,
         ),
+        triple(
+            "confirmed",
+            &ROOM,
+            ["move away", "move there", "cancel the other"],
+            false,
+        ),
         triple("confirmed", &ROOM, ["swap", "hold", "block"], false),
+        triple("confirmed", &ROOM, ["swap", "cancel", "hold"], false),
+        triple(
+            "confirmed",
+            &ROOM,
+            ["swap", "move away", "move there"],
+            false,
+        ),
         triple("held", &STOCK, ["cancel", "sweep", "hold"], true),
         triple("held", &STOCK, ["confirm", "hold one", "adjust"], false),
         triple(
             "group",
             &GROUP,
+            ["confirm group", "cancel its room", "sweep its room"],
+            true,
+        ),
+        triple(
+            "group",
+            &GROUP,
+            ["confirm group", "move its room", "sweep its room"],
+            true,
+        ),
+        triple(
+            "group",
+            &GROUP,
             ["confirm group", "sweep its room", "sweep its tickets"],
             true,
+        ),
+        triple(
+            "group",
+            &GROUP,
+            ["renew group", "cancel its tickets", "move its room"],
+            false,
         ),
         triple(
             "group",
@@ -214,31 +247,6 @@ pub fn triples() -> Vec<Case> {
             "free",
             &GROUP,
             ["hold group", "hold group reversed", "hold group"],
-            false,
-        ),
-    ]
-}
-
-/// Three commands that lock two rooms each, in more orders than a week would do: hundreds of thousands to millions.
-pub fn too_many() -> Vec<Case> {
-    vec![
-        triple("confirmed", &ROOM, ["swap", "cancel", "hold"], false),
-        triple(
-            "confirmed",
-            &ROOM,
-            ["swap", "move away", "move there"],
-            false,
-        ),
-        triple(
-            "group",
-            &GROUP,
-            ["confirm group", "move its room", "sweep its room"],
-            true,
-        ),
-        triple(
-            "group",
-            &GROUP,
-            ["renew group", "cancel its tickets", "move its room"],
             false,
         ),
     ]

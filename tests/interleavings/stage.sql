@@ -303,6 +303,14 @@ BEGIN
             'claims', (SELECT jsonb_agg(line ORDER BY line::text) FROM told),
             'tickets', (
                 SELECT jsonb_build_array(available, held, sold) FROM inventory WHERE site_id = p_site
+            ),
+            'retired', (
+                SELECT jsonb_agg(name ORDER BY name)
+                FROM (
+                    SELECT name FROM room WHERE site_id = p_site AND retired_at IS NOT NULL
+                    UNION ALL
+                    SELECT name FROM inventory WHERE site_id = p_site AND retired_at IS NOT NULL
+                ) AS retired
             )
         )
     );
