@@ -38,6 +38,9 @@ use stage::Stage;
 /// How many schedules of each case `cargo test` plays.
 const SAMPLE: usize = 3;
 
+/// How many of a case that has too many, where all of the others are played.
+const LARGE_SAMPLE: usize = 5_000;
+
 /// How much of each case to play.
 fn extent() -> Extent {
     match env::var("KEYRACK_INTERLEAVINGS").as_deref() {
@@ -66,6 +69,15 @@ async fn pairs_on_the_same_group() {
 #[tokio::test]
 async fn triples() {
     all_is_well(space::triples(), extent()).await;
+}
+
+#[tokio::test]
+async fn a_triple_with_too_many_orders_to_play_them_all() {
+    let extent = match extent() {
+        Extent::Sample(size) => Extent::Sample(size),
+        Extent::All | Extent::Every => Extent::Sample(LARGE_SAMPLE),
+    };
+    all_is_well(space::too_many(), extent).await;
 }
 
 async fn all_is_well(mut cases: Vec<Case>, extent: Extent) {
