@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::text::limits;
-use super::{BookedBy, NewItem, NewRoom, NightTimes, duration};
+use super::{BookedBy, NewItem, NewRoom, NightTimes, duration, mistake};
 
 /// A house with everything that it has, as its file describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,10 @@ impl HouseFile {
     pub fn parse(text: &str) -> Result<Self, HouseFileError> {
         let reader = Reader { text };
         let raw: RawHouse = toml::from_str(text).map_err(|error| {
-            reader.error(error.span().unwrap_or_default(), error.message().to_owned())
+            reader.error(
+                error.span().unwrap_or_default(),
+                mistake::in_words(error.message()),
+            )
         })?;
         Ok(Self {
             site: reader.site(raw.site)?,

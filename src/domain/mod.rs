@@ -12,6 +12,7 @@ pub mod house;
 pub mod house_file;
 pub mod ids;
 pub mod local_time;
+pub mod mistake;
 pub mod period;
 pub mod refusal;
 pub mod text;

@@ -16,7 +16,7 @@ use super::words;
 use super::{Actor, Ask, Expectation, Opening, Place, Rows, Scenario, Step, Wait};
 use crate::domain::house_file::HouseFileError;
 use crate::domain::text::{harmless, limits};
-use crate::domain::{HouseFile, SiteEntry, duration};
+use crate::domain::{HouseFile, SiteEntry, duration, mistake};
 
 /// Why a text is no scenario, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,7 @@ impl Scenario {
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let raw: RawScenario = toml::from_str(text).map_err(|error| ScenarioError {
             line: line(text, error.span().unwrap_or_default()),
-            problem: error.message().to_owned(),
+            problem: mistake::in_words(error.message()),
         })?;
         let usual = SiteEntry::new("Demo house".into(), chrono_tz::Europe::London);
         let house = HouseFile::part_of(text, raw.site, raw.room, raw.item, usual)?;

@@ -204,6 +204,16 @@ fn a_mistake_is_an_error_with_its_line() {
         ("expect = { anna = \"happiness\" }\n", 9, "happiness"),
         ("winners = 1\n", 9, "others"),
         ("others = \"slot_taken\"\n", 9, "winners"),
+        (
+            "winners = \"one\"\nothers = \"slot_taken\"\n",
+            9,
+            "this must be a whole number, not the text \"one\"",
+        ),
+        (
+            "[[rows]]\nroom = \"Blue room\"\nheld = \"one\"\n",
+            11,
+            "a whole number",
+        ),
         ("winners = -1\nothers = \"slot_taken\"\n", 9, "from 0"),
         ("pause = \"long\"\n", 9, "long"),
         (
