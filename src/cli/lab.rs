@@ -80,6 +80,9 @@ impl Command {
         .await;
         progress.finish_and_clear();
         let report = report.map_err(|error| match error {
+            LabError::TooManyClients { room } => Failure::Usage(format!(
+                "The database has room for {room} clients at the moment; let fewer run with --clients."
+            )),
             LabError::NotEveryClient { reason } => Failure::OutOfReach(format!(
                 "Not every client could reach the database: {reason}. Nothing is left behind; let fewer run with --clients."
             )),

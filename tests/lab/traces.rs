@@ -236,7 +236,7 @@ async fn ctrl_c_ends_a_lab_with_what_it_has_and_nothing_left() {
     assert_eq!(schemas(&mut observer).await, [schema]);
     child.signal(Signal::INT);
     let output = child.end().await;
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert_eq!(json(&output)["stopped"], true);
     assert!(schemas(&mut observer).await.is_empty());
 }
@@ -339,6 +339,25 @@ async fn more_clients_than_the_server_takes_are_told_so() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("let fewer run with --clients"), "{said}");
     assert!(schemas(&mut observer).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_clients_than_the_server_has_room_for_are_refused_before_anything_starts() {
+    let database = Database::migrated().await;
+    let mut observer = database.connect().await;
+    let room: i64 = sqlx::query_scalar("SELECT current_setting('max_connections')::bigint")
+        .fetch_one(&mut observer)
+        .await
+        .unwrap();
+    let clients = room.to_string();
+    let output = run(&database, &["--clients", &clients, "--seconds", "1"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("at the moment; let fewer run with --clients"),
+        "{said}"
+    );
+    assert!(output.stdout.is_empty() && schemas(&mut observer).await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,7 +56,7 @@ struct MeasuredJson {
     p99_ms: f64,
 }
 
-/// What a lab found. It fails if a strategy that is known to be right went wrong.
+/// What a lab found. It fails if a strategy that is known to be right went wrong, or if it was stopped before its end.
 pub fn lab(plan: &Plan, report: &Report, paper: Paper) -> Output {
     let json = LabJson {
         postgresql: &report.server.version,
@@ -71,7 +71,7 @@ pub fn lab(plan: &Plan, report: &Report, paper: Paper) -> Output {
         strategies: report.measured.iter().map(measured_json).collect(),
     };
     Output {
-        failed: report.measured.iter().any(Measured::is_surprising),
+        failed: report.stopped || report.measured.iter().any(Measured::is_surprising),
         ..Output::new(text(plan, report, paper), &json)
     }
 }

@@ -54,6 +54,12 @@ pub struct Report {
 /// Why a lab came to no end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LabError {
+    /// There are more clients than connections left, so that none has begun.
+    #[error("the server has room for {room} clients")]
+    TooManyClients {
+        /// For so many there is room.
+        room: i64,
+    },
     /// The server takes fewer connections than there are clients.
     #[error("not every client could connect: {reason}")]
     NotEveryClient {
@@ -76,6 +82,12 @@ pub async fn run(
     began: impl FnMut(&'static Strategy),
 ) -> Result<Report, LabError> {
     let lab = store.open_lab().await?;
+    // One is the referee's.
+    let room = lab.server().spare_connections - 1;
+    if i64::from(plan.clients) > room {
+        lab.close().await?;
+        return Err(LabError::TooManyClients { room: room.max(0) });
+    }
     let mut measured = Vec::new();
     let outcome = tokio::select! {
         outcome = measure(&lab, plan, &mut measured, began) => outcome.map(|()| false),

@@ -25,6 +25,8 @@ pub struct Server {
     pub version: String,
     /// How long a wait lasts before the server looks whether it is a deadlock, like 1s.
     pub deadlock_timeout: String,
+    /// How many more connections it would take, as far as can be known: what others do until then is up to them.
+    pub spare_connections: i64,
 }
 
 /// A scratch schema, as long as a lab runs. [`Lab::close`] removes it.
@@ -151,14 +153,19 @@ async fn may_create(keeper: &mut PgConnection) -> Result<(), StoreError> {
 }
 
 async fn server(keeper: &mut PgConnection) -> Result<Server, sqlx::Error> {
-    let (version, deadlock_timeout) = sqlx::query_as(
-        "SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('deadlock_timeout')",
+    let (version, deadlock_timeout, spare_connections) = sqlx::query_as(
+        "SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('deadlock_timeout'),
+             current_setting('max_connections')::bigint
+                 - current_setting('superuser_reserved_connections')::bigint
+                 - coalesce(current_setting('reserved_connections', true)::bigint, 0)
+                 - (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database)",
     )
     .fetch_one(keeper)
     .await?;
     Ok(Server {
         version,
         deadlock_timeout,
+        spare_connections,
     })
 }
 

@@ -44,6 +44,7 @@ fn report() -> Report {
         server: Server {
             version: "15.13".into(),
             deadlock_timeout: "1s".into(),
+            spare_connections: 100,
         },
         measured: STRATEGIES.iter().enumerate().map(measured).collect(),
         stopped: false,
