@@ -25,7 +25,7 @@ const HOUSE: &str = include_str!("../../assets/demo-house.toml");
 #[derive(Debug, Args)]
 pub struct Command {
     /// Write what happened at both desks into this file at the end: every statement, answer and wait, with times
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "headless"])]
     transcript: Option<PathBuf>,
     #[command(flatten)]
     scenario: scenario::Arguments,
@@ -37,6 +37,7 @@ struct Nothing {}
 impl Command {
     /// Opens both desks, until the person leaves them; their house goes with them, whatever happens.
     pub async fn run(self, global: &Global) -> Result<Output, Failure> {
+        self.scenario.refuse_what_it_ignores(global)?;
         if self.scenario.needs_no_screen() {
             return self.scenario.run_without_screen(global).await;
         }

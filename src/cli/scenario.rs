@@ -61,6 +61,25 @@ impl Arguments {
         self.list || self.headless
     }
 
+    /// A demo has a house of its own, and a scenario its own desks. What is set for every command, in the environment,
+    /// may stay there.
+    pub fn refuse_what_it_ignores(&self, global: &Global) -> Result<(), Failure> {
+        let typed = |value: Option<&str>, variable: &str| {
+            value.is_some_and(|value| std::env::var(variable).ok().as_deref() != Some(value))
+        };
+        if typed(global.site(), "KEYRACK_SITE") {
+            return Err(Failure::Usage(
+                "A demo has a house of its own and shows no other; leave --site out.".into(),
+            ));
+        }
+        if self.scenario.is_some() && typed(global.desk.as_deref(), "KEYRACK_DESK") {
+            return Err(Failure::Usage(
+                "A scenario has desks of its own, anna and bert; leave --desk out.".into(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Tells what there is, or plays as a test.
     pub async fn run_without_screen(&self, global: &Global) -> Result<Output, Failure> {
         if self.list {

@@ -230,6 +230,32 @@ async fn a_window_that_becomes_small_and_large_again_shows_both_desks() {
     terminal.ends_well();
 }
 
+#[test]
+fn what_a_demo_would_ignore_is_refused_unless_it_is_set_for_every_command() {
+    let told = |arguments: &[&str], site: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_keyrack"))
+            .arg("demo")
+            .args(arguments)
+            .env("DATABASE_URL", "postgres://nobody@localhost:1/nowhere")
+            .env("KEYRACK_SITE", site)
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for site in ["", "Riverside House"] {
+        let other = told(&["--site", "Nope"], site);
+        assert!(other.contains("a house of its own"), "{other}");
+    }
+    let desk = told(&["the-same-slot", "--desk", "carla"], "");
+    assert!(desk.contains("leave --desk out"), "{desk}");
+    let transcript = told(&["the-same-slot", "--headless", "--transcript", "x"], "");
+    assert!(transcript.contains("--transcript"), "{transcript}");
+    let usual = told(&[], "Riverside House");
+    assert!(usual.contains("The demo needs a terminal"), "{usual}");
+}
+
 #[tokio::test]
 async fn without_a_terminal_it_says_so_and_makes_no_house() {
     let test = TestHouse::new().await;
