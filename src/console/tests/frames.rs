@@ -5,6 +5,7 @@ use crokey::key;
 use insta::assert_snapshot;
 
 use super::super::fixtures::{at, console, frame, house, item, now, screen, site, styles};
+use super::super::layout::Screen;
 use super::super::message::Message;
 use super::super::model::Model;
 use super::super::text::width;
@@ -443,4 +444,44 @@ fn a_note_that_does_not_fit_says_that_it_goes_on() {
         shown.contains("wheelchair…") || shown.contains(",…"),
         "{shown}"
     );
+}
+
+#[test]
+fn what_is_under_the_cursor_is_told_in_whole_words_at_any_width() {
+    for columns in (59..=120).chain([200]) {
+        let mut desk = Desk::new();
+        desk.model = console(house(), (columns, 40));
+        let mut told = String::new();
+        for key in [
+            key!(home),
+            key!(right),
+            key!(right),
+            key!(down),
+            key!(right),
+            key!(down),
+            key!(left),
+            key!(tab),
+            key!(down),
+        ] {
+            desk.press(key);
+            let Screen::Full(layout) = desk.model.screen() else {
+                panic!("no grid at {columns}");
+            };
+            let buffer = frame(&desk.model, &plain());
+            for y in layout.details.top()..layout.details.bottom() {
+                for x in layout.details.left()..layout.details.right() {
+                    told.push_str(buffer[(x, y)].symbol());
+                }
+                told.push('\n');
+            }
+        }
+        let words: Vec<&str> = told.split_whitespace().collect();
+        let words = words.join(" ");
+        assert!(!words.contains('…'), "{columns}: {told}");
+        assert!(
+            words.contains("holds it for 10 minutes"),
+            "{columns}: {told}"
+        );
+        assert!(words.contains("left, until 10:"), "{columns}: {told}");
+    }
 }

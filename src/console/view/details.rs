@@ -47,6 +47,9 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     }
 }
 
+/// What is painted without a line's end in it.
+type Piece<'a> = &'a [(&'a str, Style)];
+
 /// Lines from top to bottom.
 struct Page<'a> {
     buffer: &'a mut Buffer,
@@ -73,8 +76,53 @@ impl Page<'_> {
         self.y += 1;
     }
 
+    /// Pieces one after the other, in as many lines as they need; blanks before a piece vanish at the start of a line.
+    fn flow(&mut self, pieces: &[Piece]) {
+        let cells = usize::from(self.area.width.saturating_sub(1));
+        let length = |spans: &[(&str, Style)]| -> usize {
+            spans.iter().map(|(words, _)| width(words)).sum()
+        };
+        let mut line: Vec<(&str, Style)> = Vec::new();
+        for piece in pieces {
+            if !line.is_empty() && length(&line) + length(piece) > cells {
+                self.spans(&line);
+                line.clear();
+            }
+            let first = line.is_empty();
+            line.extend(piece.iter().enumerate().map(|(index, (words, style))| {
+                let words = if first && index == 0 {
+                    words.trim_start()
+                } else {
+                    words
+                };
+                (words, *style)
+            }));
+        }
+        self.spans(&line);
+    }
+
+    /// A sentence in one line or, rather than cut, in two.
+    fn sentence(&mut self, words: &str, style: Style) {
+        if self.fits(words) {
+            self.line(words, style);
+        } else {
+            self.wrapped(words, 2, style);
+        }
+    }
+
+    /// The first that fits into a line; else the last.
+    fn first_that_fits(&mut self, sentences: &[String; 2]) {
+        let fitting = sentences.iter().find(|words| self.fits(words));
+        self.sentence(fitting.unwrap_or(&sentences[1]), self.theme.dim);
+    }
+
+    fn fits(&self, words: &str) -> bool {
+        width(words) < usize::from(self.area.width)
+    }
+
     fn wrapped(&mut self, words: &str, most: usize, style: Style) {
         let cells = usize::from(self.area.width.saturating_sub(2));
+        let most = most.min(self.area.bottom().saturating_sub(self.y).into());
         let lines = wrap(words, cells);
         for (number, line) in lines.iter().take(most).enumerate() {
             if number + 1 == most && lines.len() > most {
@@ -87,7 +135,7 @@ impl Page<'_> {
         }
     }
 
-    /// The period in words: times and date, and how long it is; in two lines rather than cut, for `1 hour…` misleads.
+    /// The period in words: times and date, and how long it is; in more lines rather than cut, for `1 hour…` misleads.
     fn period(&mut self, model: &Model, period: &Period, nights: Option<i32>) {
         let length = match nights {
             Some(1) => "1 night".into(),
@@ -96,23 +144,34 @@ impl Page<'_> {
         };
         let span = model.calendar().span(period);
         let both = format!("{span}, {length}");
-        if width(&both) < usize::from(self.area.width) {
-            self.line(&both, self.theme.text);
-        } else {
-            self.wrapped(&span, 2, self.theme.text);
-            self.line(&length, self.theme.text);
+        if self.fits(&both) {
+            return self.line(&both, self.theme.text);
+        }
+        let mut lines = wrap(&span, usize::from(self.area.width.saturating_sub(2)));
+        let last = lines.last().map(|last| format!("{last}, {length}"));
+        match (last.filter(|last| self.fits(last)), lines.last_mut()) {
+            (Some(joined), Some(last)) => *last = joined,
+            _ => lines.push(length),
+        }
+        for line in lines {
+            self.line(&line, self.theme.text);
         }
     }
 
-    fn state(&mut self, look: &Look, rest: &str) {
+    /// The state, and what else there is to say about it.
+    fn state(&mut self, look: &Look, rest: &[&str]) {
         let text = self.theme.text;
-        self.spans(&[
+        let state = [
             (look.glyph, look.fill),
             (" ", look.tile),
             (look.word, look.tile),
             (" ", look.tile),
-            (rest, text),
-        ]);
+        ];
+        let rest: Vec<[(&str, Style); 1]> = rest.iter().map(|words| [(*words, text)]).collect();
+        let pieces: Vec<Piece> = std::iter::once(&state[..])
+            .chain(rest.iter().map(|piece| &piece[..]))
+            .collect();
+        self.flow(&pieces);
     }
 
     fn roomy(&self) -> bool {
@@ -132,11 +191,13 @@ fn carried(page: &mut Page, carried: &Carried, model: &Model) {
         Some(reason) => page.wrapped(&reason, 3, theme.warning),
         None => {
             let [put, back] = [Action::Hold, Action::Back].map(|action| model.keymap.first(action));
-            page.spans(&[
-                (&put, theme.key),
-                (" puts it down, ", theme.text),
-                (&back, theme.key),
-                (" lets go", theme.text),
+            page.flow(&[
+                &[(&put, theme.key), (" puts it down,", theme.text)],
+                &[
+                    (" ", theme.text),
+                    (&back, theme.key),
+                    (" lets go", theme.text),
+                ],
             ]);
         }
     }
@@ -151,7 +212,7 @@ fn carried(page: &mut Page, carried: &Carried, model: &Model) {
 }
 
 fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
-    let (theme, calendar, now) = (page.theme, model.calendar(), model.now());
+    let (theme, now) = (page.theme, model.now());
     let pending = model.pending_on(claim.id);
     let mut look = claim::slot(claim, pending.is_some(), now, theme);
     if pending.is_some_and(|pending| pending.checking) {
@@ -159,21 +220,10 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
     }
     page.line(&display(&claim.room_name), theme.strong);
     page.period(model, &claim.period, claim.nights);
-    let rest = match claim.seconds_left(now) {
-        Some(0) => format!("  expiring{}", theme.glyphs.cut),
-        Some(seconds) => {
-            let until = claim
-                .expires_at
-                .map_or(String::new(), |at| calendar.clock_time(at));
-            format!(
-                "  {} left, until {until}",
-                claim::countdown(seconds, 5, theme.glyphs.cut)
-            )
-        }
-        None if claim.period.end() <= now => "  over".into(),
-        None => String::new(),
-    };
-    page.state(&look, &rest);
+    match claim.seconds_left(now) {
+        None if claim.period.end() <= now => page.state(&look, &["  over"]),
+        seconds => left(page, &look, seconds.zip(claim.expires_at), model),
+    }
     if page.roomy() {
         page.y += 1;
     }
@@ -184,20 +234,23 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
         .map_or(String::new(), |party| format!("  party of {party}"));
     if whom.is_empty() {
         let key = model.keymap.first(Action::Edit);
-        page.spans(&[
-            ("no guest written down; ", theme.dim),
-            (&key, theme.key),
-            (" writes", theme.dim),
-            (&party, theme.text),
+        let none = ["no guest written down; ", "no guest yet; "];
+        let none = none
+            .into_iter()
+            .find(|none| page.fits(&format!("{none}{key} writes")))
+            .unwrap_or(none[1]);
+        page.flow(&[
+            &[(none, theme.dim), (&key, theme.key), (" writes", theme.dim)],
+            &[(&party, theme.text)],
         ]);
     } else {
-        page.spans(&[(&whom, theme.strong), (&party, theme.text)]);
+        page.flow(&[&[(&whom, theme.strong)], &[(&party, theme.text)]]);
     }
     let cleaning = claim.occupied_until - claim.period.end();
     if cleaning.num_seconds() > 0 {
-        page.line(
-            &format!("then {} to make it ready", spoken(cleaning)),
-            theme.dim,
+        page.first_that_fits(
+            &[spoken(cleaning), written(cleaning)]
+                .map(|length| format!("then {length} to make it ready")),
         );
     }
     let note_rows = usize::from(page.area.bottom().saturating_sub(page.y + 1));
@@ -211,6 +264,25 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
         (claim.id.0, claim.group, claim.version.0),
         (&claim.desk.0, claim.created_at, claim.changed_at),
     );
+}
+
+/// The state of a claim, and how long it is held.
+fn left(
+    page: &mut Page,
+    look: &Look,
+    deadline: Option<(i64, chrono::DateTime<chrono::Utc>)>,
+    model: &Model,
+) {
+    let cut = page.theme.glyphs.cut;
+    match deadline {
+        Some((0, _)) => page.state(look, &[&format!("  expiring{cut}")]),
+        Some((seconds, at)) => {
+            let left = format!("  {} left,", claim::countdown(seconds, 5, cut));
+            let until = format!(" until {}", model.calendar().clock_time(at));
+            page.state(look, &[&left, &until]);
+        }
+        None => page.state(look, &[]),
+    }
 }
 
 fn origin(
@@ -235,7 +307,7 @@ fn origin(
     if page.roomy() {
         page.y += 1;
     }
-    page.line(
+    page.sentence(
         &format!("made {} by desk {}", at(created), display(desk)),
         page.theme.dim,
     );
@@ -244,7 +316,7 @@ fn origin(
     if changed != created {
         words.push_str(&format!(", changed {}", at(changed)));
     }
-    page.line(&words, page.theme.dim);
+    page.sentence(&words, page.theme.dim);
 }
 
 fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
@@ -266,11 +338,14 @@ fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
         Some(reason) => page.wrapped(&reason, 3, theme.dim),
         None => {
             let key = model.keymap.first(Action::Hold);
-            let words = format!(" holds it for {}", spoken(model.site.default_hold));
-            page.spans(&[
-                ("free  ", theme.good),
-                (&key, theme.key),
-                (&words, theme.text),
+            let length = format!(" for {}", spoken(model.site.default_hold));
+            page.flow(&[
+                &[
+                    ("free  ", theme.good),
+                    (&key, theme.key),
+                    (" holds it", theme.text),
+                ],
+                &[(&length, theme.text)],
             ]);
         }
     }
@@ -290,13 +365,14 @@ fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
             times.check_in.format("%H:%M"),
             times.check_out.format("%H:%M")
         );
-        page.line(&words, theme.dim);
+        page.sentence(&words, theme.dim);
     }
     if room.turnaround.num_seconds() > 0 {
-        page.line(
-            &format!("{} to make it ready after each", spoken(room.turnaround)),
-            theme.dim,
-        );
+        let length = spoken(room.turnaround);
+        page.first_that_fits(&[
+            format!("{length} to make it ready after each"),
+            format!("then {} to make it ready", written(room.turnaround)),
+        ]);
     }
 }
 
@@ -313,35 +389,32 @@ fn item(page: &mut Page, item: &Item, model: &Model) {
         "{} available, {} held, {} sold of {}",
         item.available, item.held, item.sold, item.total
     );
-    page.line(&words, theme.text);
+    page.sentence(&words, theme.text);
     match reasons::hold(model) {
         Some(reason) => page.wrapped(&reason, 3, theme.dim),
         None => {
             let key = model.keymap.first(Action::Hold);
             let many = model.count.map_or("one".into(), |count| count.to_string());
-            let words = format!(" holds {many} for {}", spoken(model.site.default_hold));
-            page.spans(&[(&key, theme.key), (&words, theme.text)]);
-            page.line("digits before it: that many", theme.dim);
+            let holds = format!(" holds {many}");
+            let length = format!(" for {}", spoken(model.site.default_hold));
+            page.flow(&[
+                &[(&key, theme.key), (&holds, theme.text)],
+                &[(&length, theme.text)],
+            ]);
+            page.sentence("digits before it: that many", theme.dim);
         }
     }
 }
 
 fn stock(page: &mut Page, hold: &StockHold, model: &Model) {
-    let (theme, calendar, now) = (page.theme, model.calendar(), model.now());
+    let (theme, now) = (page.theme, model.now());
     let look = claim::stock(hold, model.pending_on_stock(hold.id).is_some(), now, theme);
     page.line(
         &format!("{} of {}", hold.quantity, display(&hold.item_name)),
         theme.strong,
     );
-    let rest = match (hold.seconds_left(now), hold.expires_at) {
-        (Some(0), _) => format!("  expiring{}", theme.glyphs.cut),
-        (Some(seconds), Some(at)) => {
-            let left = claim::countdown(seconds, 5, theme.glyphs.cut);
-            format!("  {left} left, until {}", calendar.clock_time(at))
-        }
-        _ => String::new(),
-    };
-    page.state(&look, &rest);
+    let deadline = hold.seconds_left(now).zip(hold.expires_at);
+    left(page, &look, deadline, model);
     if page.roomy() {
         page.y += 1;
     }
