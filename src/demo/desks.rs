@@ -77,7 +77,7 @@ pub enum Happening {
 #[derive(Debug)]
 pub(super) enum Report {
     /// Who was first.
-    Verdict(Verdict),
+    Verdict(Box<Verdict>),
     /// A transaction in step mode has moved.
     Steps(Which),
 }
@@ -88,6 +88,7 @@ pub struct Desks {
     shared: Arc<Shared>,
     reports: UnboundedReceiver<Report>,
     volleys: usize,
+    spotlight: Option<Which>,
 }
 
 struct DemoDesk {
@@ -134,6 +135,7 @@ impl Desks {
             shared,
             reports,
             volleys: 0,
+            spotlight: None,
         })
     }
 
@@ -229,7 +231,7 @@ impl Desks {
         match report {
             Report::Verdict(verdict) => {
                 self.volleys = self.volleys.saturating_sub(1);
-                Happening::Verdict(Box::new(verdict))
+                Happening::Verdict(verdict)
             }
             Report::Steps(which) => Happening::Steps(which),
         }
@@ -243,6 +245,21 @@ impl Desks {
     /// A verdict for people: who was first and what the other was told, then both times.
     pub fn verdict_lines(&self, verdict: &Verdict) -> Vec<String> {
         self.shared.verdict_lines(verdict)
+    }
+
+    /// The same in few words, and in fewer.
+    pub fn verdict_in_short(&self, verdict: &Verdict) -> Vec<String> {
+        verdict.in_short(&self.shared.names)
+    }
+
+    /// The desk at which a scenario acts now, for a screen that has room for one.
+    pub fn spotlight(&self) -> Option<Which> {
+        self.spotlight
+    }
+
+    /// Has spectators look at a desk.
+    pub fn look_at(&mut self, which: Which) {
+        self.spotlight = Some(which);
     }
 
     /// Whether an answer is being waited for.

@@ -40,6 +40,8 @@ pub struct Binding {
     pub letter: char,
     /// Two or three words for the hint line.
     pub hint: &'static str,
+    /// The same where there is hardly room.
+    pub brief: &'static str,
     /// A sentence for help.
     pub help: &'static str,
 }
@@ -48,7 +50,7 @@ const fn binding(
     action: Action,
     key: Option<KeyCombination>,
     letter: char,
-    hint: &'static str,
+    [hint, brief]: [&'static str; 2],
     help: &'static str,
 ) -> Binding {
     Binding {
@@ -56,6 +58,7 @@ const fn binding(
         key,
         letter,
         hint,
+        brief,
         help,
     }
 }
@@ -66,46 +69,46 @@ pub const LEADER: KeyCombination = key!(ctrl - g);
 /// The table, in the order of help.
 #[rustfmt::skip]
 pub static BINDINGS: [Binding; 18] = [
-    binding(Action::Focus, Some(key!(f2)), 'o', "other desk", "Give the keys to the other desk"),
-    binding(Action::Alone, None, 'z', "all the room", "Give this desk all the room, or share it again"),
-    binding(Action::Both, Some(key!(f3)), 'b', "keys to both", "Every key goes to both desks, until pressed again"),
-    binding(Action::Fire, Some(key!(f4)), 'f', "fire Enter", "Enter at both within the same millisecond: who is first?"),
-    binding(Action::FireNext, Some(key!(f5)), 'n', "fire a key", "The same with the next key that is pressed: c, x, + …"),
-    binding(Action::StepMode, Some(key!(f6)), 'm', "step mode", "Step mode: this desk's transactions stop at every step"),
-    binding(Action::Step, Some(key!(f7)), 's', "step", "Take the next step; after the last one, COMMIT"),
-    binding(Action::RunOn, Some(key!(f8)), 'r', "run on", "Take every step up to the answer"),
-    binding(Action::Commit, Some(key!(f9)), 'c', "commit", "COMMIT what the command has answered"),
-    binding(Action::RollBack, Some(key!(f10)), 'x', "roll back", "ROLLBACK, wherever it stands"),
-    binding(Action::Cut, Some(key!(f11)), 'u', "cut", "Cut the connection here, as a broken network would"),
-    binding(Action::Kill, Some(key!(f12)), 'k', "kill", "Kill the backend here"),
-    binding(Action::CommitAndCut, None, 'l', "commit, cut", "Send COMMIT, and cut the line before its answer comes"),
-    binding(Action::Save, Some(key!(ctrl - t)), 'w', "transcript", "Write what happened at both desks, and when, into a file"),
-    binding(Action::Pause, None, 'p', "pause", "Pause a scenario, or let it go on"),
-    binding(Action::Onwards, None, ' ', "onwards", "Have a scenario go on at once"),
-    binding(Action::Help, Some(key!(f1)), '?', "help", "This page; ? is the console's own"),
-    binding(Action::Quit, None, 'q', "end", "End the demo; q and Ctrl-c at a desk do so too"),
+    binding(Action::Focus, Some(key!(f2)), 'o', ["other desk", "desk"], "Give the keys to the other desk"),
+    binding(Action::Alone, None, 'z', ["all the room", "room"], "Give this desk all the room, or share it again"),
+    binding(Action::Both, Some(key!(f3)), 'b', ["keys to both", "to both"], "All keys to both desks, on or off; step mode's too"),
+    binding(Action::Fire, Some(key!(f4)), 'f', ["fire Enter", "fire Enter"], "Enter at both within the same millisecond"),
+    binding(Action::FireNext, Some(key!(f5)), 'n', ["fire a key", "fire key"], "The same with the next key that is pressed: c, x, + …"),
+    binding(Action::StepMode, Some(key!(f6)), 'm', ["step mode", "steps"], "Step mode, on or off: transactions stop at every step"),
+    binding(Action::Step, Some(key!(f7)), 's', ["step", "step"], "Take the next step; after the last one, COMMIT"),
+    binding(Action::RunOn, Some(key!(f8)), 'r', ["run on", "run"], "Take every step up to the answer"),
+    binding(Action::Commit, Some(key!(f9)), 'c', ["commit", "commit"], "COMMIT what the command has answered"),
+    binding(Action::RollBack, Some(key!(f10)), 'x', ["roll back", "roll back"], "ROLLBACK, wherever it stands"),
+    binding(Action::Cut, Some(key!(f11)), 'u', ["cut", "cut"], "Cut the connection here, as a broken network would"),
+    binding(Action::Kill, Some(key!(f12)), 'k', ["kill", "kill"], "Kill the backend here"),
+    binding(Action::CommitAndCut, None, 'l', ["commit, cut", "commit, cut"], "Send COMMIT, and cut the line before its answer comes"),
+    binding(Action::Save, Some(key!(ctrl - t)), 'w', ["transcript", "save"], "Write what happened at both desks into a file"),
+    binding(Action::Pause, None, 'p', ["pause", "pause"], "Pause a scenario, or let it go on"),
+    binding(Action::Onwards, None, ' ', ["onwards", "onwards"], "Have a scenario go on at once"),
+    binding(Action::Help, Some(key!(f1)), '?', ["help", "help"], "This page; ? is the console's own"),
+    binding(Action::Quit, None, 'q', ["end", "end"], "End the demo; q and Ctrl-c at a desk do so too"),
 ];
 
 /// The keys while nothing is stopped, the most useful first.
 pub const AT_EASE: [Action; 7] = [
     Action::Focus,
-    Action::Both,
     Action::Fire,
-    Action::FireNext,
     Action::StepMode,
+    Action::Both,
+    Action::FireNext,
     Action::Save,
     Action::Help,
 ];
 
-/// The keys while the transaction of the desk in focus is stopped.
+/// The keys while a transaction is stopped of a desk that has them.
 pub const STOPPED: [Action; 8] = [
     Action::Step,
     Action::RunOn,
     Action::Commit,
     Action::RollBack,
+    Action::Focus,
     Action::Cut,
     Action::Kill,
-    Action::Focus,
     Action::Help,
 ];
 

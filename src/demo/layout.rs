@@ -9,6 +9,13 @@ use super::desks::Which;
 /// Fewer rows of a panel than these say too little.
 const SMALLEST_PANEL: u16 = 5;
 
+/// The rows of what just happened, where there is room.
+const NOTICE: u16 = 3;
+
+/// The same from this height on.
+const TALL: u16 = 38;
+const TALL_NOTICE: u16 = 4;
+
 /// Where one desk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
@@ -42,40 +49,40 @@ pub fn layout(
     alone: bool,
     panels: [u16; 2],
 ) -> Option<Layout> {
-    let notice_rows = match height {
-        0..32 => 1,
-        32..38 => 3,
-        _ => 4,
-    };
-    let above = height.checked_sub(notice_rows + 1)?;
-    let half = width.checked_sub(1)? / 2;
-    let fits = |width: u16, rows: u16, least: (u16, u16)| width >= least.0 && rows > least.1;
-    let beside = |least| !alone && fits(half, above, least);
-    let stacked = !alone && fits(width, above / 2, SMALLEST);
+    let most = if height < TALL { NOTICE } else { TALL_NOTICE };
+    let with = |notice_rows| arrangement(width, height.checked_sub(notice_rows + 1)?, alone);
+    // What just happened has one row at least, and more where that costs no desk its place or its grid.
+    let arranged = with(1)?;
+    let notice_rows = (2..=most)
+        .take_while(|rows| with(*rows) == Some(arranged))
+        .last()
+        .unwrap_or(1);
+    let above = height - notice_rows - 1;
+    let half = (width - 1) / 2;
 
     let mut bar = None;
-    let areas = if beside(SMALLEST_GRID) || (!stacked && beside(SMALLEST)) {
-        bar = Some(Rect::new(half, 0, 1, above));
-        [
-            Rect::new(0, 0, half, above),
-            Rect::new(half + 1, 0, width - half - 1, above),
-        ]
-    } else if stacked {
-        let upper = above / 2;
-        [
-            Rect::new(0, 0, width, upper),
-            Rect::new(0, upper, width, above - upper),
-        ]
-    } else if fits(width, above.checked_sub(1)?, SMALLEST) {
-        match focus {
-            Which::First => [
-                Rect::new(0, 0, width, above - 1),
-                Rect::new(0, above - 1, width, 1),
-            ],
-            Which::Second => [Rect::new(0, 0, width, 1), Rect::new(0, 1, width, above - 1)],
+    let areas = match (arranged.kind, focus) {
+        (Kind::Beside, _) => {
+            bar = Some(Rect::new(half, 0, 1, above));
+            [
+                Rect::new(0, 0, half, above),
+                Rect::new(half + 1, 0, width - half - 1, above),
+            ]
         }
-    } else {
-        return None;
+        (Kind::Stacked, _) => {
+            let upper = above / 2;
+            [
+                Rect::new(0, 0, width, upper),
+                Rect::new(0, upper, width, above - upper),
+            ]
+        }
+        (Kind::One, Which::First) => [
+            Rect::new(0, 0, width, above - 1),
+            Rect::new(0, above - 1, width, 1),
+        ],
+        (Kind::One, Which::Second) => {
+            [Rect::new(0, 0, width, 1), Rect::new(0, 1, width, above - 1)]
+        }
     };
     Some(Layout {
         desks: [place(areas[0], panels[0]), place(areas[1], panels[1])],
@@ -83,6 +90,40 @@ pub fn layout(
         notice: Rect::new(0, above, width, notice_rows),
         hints: Rect::new(0, height - 1, width, 1),
     })
+}
+
+/// How the desks stand to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Arrangement {
+    kind: Kind,
+    /// Whether a desk that is seen has a grid.
+    grid: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Beside,
+    Stacked,
+    One,
+}
+
+/// How the desks stand in so many rows; none if there is no room for one.
+fn arrangement(width: u16, rows: u16, alone: bool) -> Option<Arrangement> {
+    let half = width.checked_sub(1)? / 2;
+    let both = [(Kind::Beside, half, rows), (Kind::Stacked, width, rows / 2)];
+    let one = (Kind::One, width, rows.saturating_sub(1));
+    let fits = |width: u16, rows: u16, least: (u16, u16)| width >= least.0 && rows > least.1;
+    let [beside, stacked] = both;
+    let beside_with_grid = fits(beside.1, beside.2, SMALLEST_GRID).then_some(beside);
+    let smaller = [stacked, beside]
+        .into_iter()
+        .find(|(_, width, rows)| fits(*width, *rows, SMALLEST));
+    let (kind, width, rows) = beside_with_grid
+        .or(smaller)
+        .filter(|_| !alone)
+        .or_else(|| fits(one.1, one.2, SMALLEST).then_some(one))?;
+    let grid = fits(width, rows, SMALLEST_GRID);
+    Some(Arrangement { kind, grid })
 }
 
 fn place(area: Rect, panel_rows: u16) -> Place {
@@ -165,6 +206,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_just_happened_has_more_rows_where_that_costs_no_desk_its_place() {
+        let rows = |size, alone| {
+            let layout = layout(size, Which::First, alone, [0, 0]);
+            layout.map_or(0, |layout| layout.notice.height)
+        };
+        assert_eq!([rows((60, 20), false), rows((80, 24), false)], [1, 1]);
+        assert_eq!([rows((80, 25), false), rows((80, 26), false)], [2, 3]);
+        assert_eq!([rows((120, 24), false), rows((80, 24), true)], [3, 3]);
+        assert_eq!([rows((60, 22), false), rows((120, 40), false)], [3, 4]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::store::{House, Revive, StepLimits, Stepwise};
 use super::desks::{self, Desks, Happening, Which};
 use super::file;
 use super::keys::{self, Action, LEADER};
-use super::script::{Direction, Line, Script, Turn};
+use super::script::{Direction, Script, Turn};
 use super::state::{NextKey, Notice, State, Tone};
 use super::transcript::Transcript;
 use super::view;
@@ -132,8 +132,13 @@ impl Show {
                     None => self.leaving = true,
                 },
                 turn = self.script.next() => match turn {
-                    Turn::Order(order) => order(&mut self.desks),
-                    Turn::Line(line) => self.line(line),
+                    Turn::Order(order) => {
+                        order(&mut self.desks);
+                        if let Some(which) = self.desks.spotlight().filter(|_| self.state.watching) {
+                            self.state.focus = which;
+                        }
+                    }
+                    Turn::Line(line) => self.state.hear(line),
                 },
                 notice = heard.recv() => self.state.notice = notice,
                 happening = self.desks.next() => draw = self.happening(happening)?,
@@ -204,6 +209,7 @@ impl Show {
                 self.state.notice = Some(Notice {
                     tone: Tone::Good,
                     lines: self.desks.verdict_lines(&verdict),
+                    in_short: self.desks.verdict_in_short(&verdict),
                 });
             }
             Happening::Steps(which) => {
@@ -245,18 +251,9 @@ impl Show {
         self.grant(wishes)
     }
 
-    /// The desks that keys go to, the one in focus first.
-    fn recipients(&self) -> Vec<Which> {
-        if self.state.both {
-            vec![self.state.focus, self.state.focus.other()]
-        } else {
-            vec![self.state.focus]
-        }
-    }
-
     fn tell_desks(&mut self, message: &Message) -> Vec<Wish> {
         let mut wishes = Vec::new();
-        for which in self.recipients() {
+        for which in self.state.recipients() {
             wishes.extend(self.desks.take_in(which, message.clone()));
         }
         wishes
@@ -307,7 +304,7 @@ impl Show {
         }
         let asked = self.desks.asked();
         let mut wishes = Vec::new();
-        for which in self.recipients() {
+        for which in self.state.recipients() {
             wishes.extend(self.desks.press(which, key));
         }
         if self.desks.asked() > asked {
@@ -370,67 +367,57 @@ impl Show {
     }
 
     fn toggle_step_mode(&mut self) {
-        let which = self.state.focus;
-        let on = !self.state.step_mode[which.index()];
-        self.state.step_mode[which.index()] = on;
-        self.desks.step_mode(which, on.then(StepLimits::default));
-        let name = &self.state.names[which.index()].0;
+        let on = self.state.toggle_step_mode();
+        for which in self.state.recipients() {
+            self.desks.step_mode(which, on.then(StepLimits::default));
+        }
+        let names = self.state.recipient_names();
+        let ask = if self.state.both { "ask" } else { "asks" };
         let words = if on {
             format!(
-                "Step mode: what {name} asks from now on stops before each step of the protocol, for at most {} s.",
+                "Step mode: what {names} {ask} from now on stops before each step of the protocol, for at most {} s.",
                 StepLimits::default().total.as_secs()
             )
         } else {
             format!(
-                "What {name} asks from now on goes through; a transaction that stands stays until it is ended."
+                "What {names} {ask} from now on goes through; a transaction that stands stays until it is ended."
             )
         };
         self.state.say(Tone::Plain, words);
     }
 
-    /// Moves the stopped transaction of the desk in focus on, without waiting for what comes of it.
+    /// Moves the stopped transactions of the desks that have the keys on, without waiting for what comes of it.
     fn move_on(&mut self, action: Action, said: &UnboundedSender<Notice>) {
-        let which = self.state.focus;
-        let Some(steps) = self.running(which) else {
-            let name = &self.state.names[which.index()].0;
-            let words = if self.state.step_mode[which.index()] {
-                format!("No transaction of {name} stands; the next command will.")
+        let moved = self.state.moved_by(action);
+        let running: Vec<Stepwise> = moved
+            .into_iter()
+            .filter_map(|which| self.running(which))
+            .collect();
+        if running.is_empty() {
+            let names = self.state.recipient_names();
+            let desks = self.state.recipients();
+            let words = if desks
+                .iter()
+                .all(|which| self.state.step_mode[which.index()])
+            {
+                format!("No transaction of {names} stands; the next command will.")
             } else {
+                let this = if self.state.both {
+                    "both desks"
+                } else {
+                    "this desk"
+                };
                 format!(
-                    "No transaction of {name} stands. {} puts this desk into step mode.",
+                    "No transaction of {names} stands. {} puts {this} into step mode.",
                     keys::binding_of(Action::StepMode).keys()
                 )
             };
             self.state.say(Tone::Refused, words);
             return;
-        };
-        let said = said.clone();
-        tokio::spawn(async move {
-            let outcome = match action {
-                Action::Step => steps.step().await,
-                Action::RunOn => steps.run_on().await,
-                Action::RollBack => steps.roll_back().await,
-                Action::Cut => steps.cut().await,
-                Action::Kill => steps.kill().await,
-                Action::CommitAndCut => {
-                    // What became of it is told by asking again.
-                    let _ = steps.commit_and_cut().await;
-                    return;
-                }
-                _ => {
-                    if let Err(error) = steps.commit().await {
-                        let notice = Notice {
-                            tone: Tone::Refused,
-                            lines: vec![error.to_string()],
-                        };
-                        // Nobody reads it any more only when the demo is over.
-                        let _ = said.send(notice);
-                    }
-                    return;
-                }
-            };
-            drop(outcome);
-        });
+        }
+        for steps in running {
+            tokio::spawn(take(action, steps, said.clone()));
+        }
     }
 
     fn save(&mut self) {
@@ -444,21 +431,6 @@ impl Show {
                 self.state.say(Tone::Good, words);
             }
             Err(error) => self.state.say(Tone::Refused, error.to_string()),
-        }
-    }
-
-    fn line(&mut self, line: Line) {
-        match line {
-            Line::Caption(text) => {
-                self.state.caption = Some(text);
-                self.state.notice = None;
-            }
-            Line::Happened(text) => self.state.say(Tone::Plain, text),
-            Line::YourTurn(text) => {
-                self.state.caption = Some(text);
-                self.state.notice = None;
-                self.state.watching = false;
-            }
         }
     }
 
@@ -507,6 +479,35 @@ impl Show {
         };
         self.desks.take_in(which, message)
     }
+}
+
+/// Carries a move out; what is wrong with a COMMIT is said.
+async fn take(action: Action, steps: Stepwise, said: UnboundedSender<Notice>) {
+    let outcome = match action {
+        Action::Step => steps.step().await,
+        Action::RunOn => steps.run_on().await,
+        Action::RollBack => steps.roll_back().await,
+        Action::Cut => steps.cut().await,
+        Action::Kill => steps.kill().await,
+        Action::CommitAndCut => {
+            // What became of it is told by asking again.
+            let _ = steps.commit_and_cut().await;
+            return;
+        }
+        _ => {
+            if let Err(error) = steps.commit().await {
+                let notice = Notice {
+                    tone: Tone::Refused,
+                    lines: vec![error.to_string()],
+                    in_short: Vec::new(),
+                };
+                // Nobody reads it any more only when the demo is over.
+                let _ = said.send(notice);
+            }
+            return;
+        }
+    };
+    drop(outcome);
 }
 
 /// The size of each console, where there is room for it.

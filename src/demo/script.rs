@@ -13,6 +13,8 @@ pub type Order = Box<dyn FnOnce(&mut Desks) + Send>;
 pub enum Line {
     /// What is going on; stays until the next.
     Caption(String),
+    /// How far it is: at this step, of so many.
+    At(usize, usize),
     /// What has just happened.
     Happened(String),
     /// The scenario is done with the desks, which are the spectator's from now on.

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use crate::domain::{Desk, SiteCalendar};
-use crate::store::StepView;
+use crate::store::{StepPlace, StepView};
 
 use super::desks::Which;
 use super::keys::Action;
+use super::script::Line;
 
 /// What the demo shows beside the two consoles.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct State {
     pub notice: Option<Notice>,
     /// Where a scenario is, and what a spectator is to read.
     pub caption: Option<String>,
+    /// At which step the scenario is, and of how many.
+    pub at: Option<(usize, usize)>,
     /// Whether a scenario has the desks: keys are the spectator's.
     pub watching: bool,
     /// Whether it is paused.
@@ -71,6 +74,8 @@ pub struct Notice {
     pub tone: Tone,
     /// Sentences, the most important first.
     pub lines: Vec<String>,
+    /// The first sentence in few words, and in fewer, for where there is no room.
+    pub in_short: Vec<String>,
 }
 
 impl State {
@@ -85,6 +90,7 @@ impl State {
             next_key: NextKey::Desk,
             notice: None,
             caption: None,
+            at: None,
             watching: false,
             paused: false,
             help: false,
@@ -99,20 +105,120 @@ impl State {
         self.notice = Some(Notice {
             tone,
             lines: vec![line.into()],
+            in_short: Vec::new(),
         });
     }
 
-    /// The stopped transaction of the desk in focus.
-    pub fn stopped(&self) -> Option<&StepView> {
-        self.steps[self.focus.index()].as_ref()
+    /// Takes in what a scenario says.
+    pub fn hear(&mut self, line: Line) {
+        match line {
+            Line::At(step, of) => self.at = Some((step, of)),
+            Line::Caption(text) => {
+                self.caption = Some(text);
+                self.notice = None;
+            }
+            Line::Happened(text) => self.say(Tone::Plain, text),
+            Line::YourTurn(text) => {
+                self.caption = Some(text);
+                self.notice = None;
+                self.at = None;
+                self.watching = false;
+            }
+        }
+    }
+
+    /// The desks that keys go to, the one in focus first.
+    pub fn recipients(&self) -> Vec<Which> {
+        if self.both {
+            vec![self.focus, self.focus.other()]
+        } else {
+            vec![self.focus]
+        }
+    }
+
+    /// The names of the desks that keys go to.
+    pub fn recipient_names(&self) -> String {
+        let desks = self.recipients().into_iter();
+        let names: Vec<&str> = desks
+            .map(|which| self.names[which.index()].0.as_str())
+            .collect();
+        names.join(" and ")
+    }
+
+    /// Puts the desks that keys go to into step mode; out of it, if all of them are in it. Says which of both.
+    pub fn toggle_step_mode(&mut self) -> bool {
+        let desks = self.recipients();
+        let on = !desks.iter().all(|which| self.step_mode[which.index()]);
+        for which in desks {
+            self.step_mode[which.index()] = on;
+        }
+        on
+    }
+
+    /// The desks whose stopped transactions a key moves. Where one of two has answered, COMMIT is meant for that one.
+    pub fn moved_by(&self, action: Action) -> Vec<Which> {
+        let step = |which: &Which| self.steps[which.index()].as_ref();
+        let mut desks = self.recipients();
+        desks.retain(|which| step(which).is_some());
+        let answered = |which: &Which| {
+            step(which).is_some_and(|view| matches!(view.place, StepPlace::Answered(_)))
+        };
+        let commits = matches!(action, Action::Commit | Action::CommitAndCut);
+        if commits && desks.iter().any(answered) {
+            desks.retain(answered);
+        }
+        desks
     }
 
     /// The keys that are worth a hint now.
     pub fn hints(&self) -> &'static [Action] {
-        if self.stopped().is_some() {
+        let desks = self.recipients();
+        if desks
+            .iter()
+            .any(|which| self.steps[which.index()].is_some())
+        {
             &super::keys::STOPPED
         } else {
             &super::keys::AT_EASE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::fixtures::site;
+
+    fn state() -> State {
+        State::new(
+            [Desk("anna".into()), Desk("bert".into())],
+            site("Europe/London").calendar,
+        )
+    }
+
+    #[test]
+    fn step_mode_is_for_whoever_the_keys_go_to() {
+        let mut state = state();
+        assert!(state.toggle_step_mode());
+        assert_eq!(state.step_mode, [true, false]);
+        // With keys for both, the other one too, and then neither.
+        state.both = true;
+        assert!(state.toggle_step_mode());
+        assert_eq!(state.step_mode, [true, true]);
+        assert!(!state.toggle_step_mode());
+        assert_eq!(state.step_mode, [false, false]);
+        assert_eq!(state.recipient_names(), "anna and bert");
+    }
+
+    #[test]
+    fn a_scenario_says_how_far_it_is_until_it_is_your_turn() {
+        let mut state = state();
+        state.watching = true;
+        state.hear(Line::At(3, 7));
+        state.hear(Line::Caption("Look.".into()));
+        assert_eq!(state.at, Some((3, 7)));
+        assert_eq!(state.caption.as_deref(), Some("Look."));
+        state.hear(Line::YourTurn("Yours.".into()));
+        assert_eq!((state.at, state.watching), (None, false));
     }
 }

@@ -15,6 +15,7 @@ use super::desks::{Report, Which};
 use super::diary::Diary;
 use super::transcript::Shared;
 use super::volley::{Shot, Verdict, Volley};
+use super::words;
 
 /// A desk's way to the house.
 pub(super) struct Switch {
@@ -126,6 +127,7 @@ impl Switch {
                 arrived: self.shared.since_opening(arrived),
                 decided_at: None,
                 outcome: self.shared.words.outcome(&answer),
+                in_short: words::in_short(&answer),
             };
             if let Some(shots) = volley.answered(shot) {
                 self.judge(shots);
@@ -208,7 +210,7 @@ impl Switch {
             let verdict = Verdict::new(shots);
             shared.verdict(&verdict);
             // Nobody hears it any more only when the demo is over.
-            let _ = reports.send(Report::Verdict(verdict));
+            let _ = reports.send(Report::Verdict(Box::new(verdict)));
         });
     }
 }

@@ -217,6 +217,25 @@ impl Verdict {
         }
         text
     }
+
+    /// The same in few words, and in fewer.
+    pub fn in_short(&self, names: &[Desk; 2]) -> Vec<String> {
+        let name = |which: Which| harmless(&names[which.index()].0);
+        let (first, second) = (self.first(), self.second());
+        let lead = match self.lead() {
+            Some(lead) => format!(" by {}", lead_of(lead)),
+            None => String::new(),
+        };
+        let first_by = format!("{} was first{lead}", name(first.which));
+        let more = match (&first.in_short, &second.in_short) {
+            (None, None) => "; both got it.".to_owned(),
+            (None, Some(why)) => format!("; {}: {why}.", name(second.which)),
+            (Some(why), None) => format!(": {why}; {} got it.", name(second.which)),
+            (Some(why), Some(also)) if why == also => format!("; both: {why}."),
+            (Some(why), Some(also)) => format!(": {why}; {}: {also}.", name(second.which)),
+        };
+        vec![format!("{first_by}{more}"), format!("{first_by}.")]
+    }
 }
 
 impl Transcript {

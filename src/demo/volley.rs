@@ -38,6 +38,8 @@ pub struct Shot {
     pub decided_at: Option<DateTime<Utc>>,
     /// Whether it was done; else what the desk was told.
     pub outcome: Result<String, String>,
+    /// Why not, in few words; none if it was done.
+    pub in_short: Option<String>,
 }
 
 /// What became of two commands that were let go together.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::domain::text::harmless;
 use crate::domain::{
-    Answer, Claim, ClaimState, Command, Done, ItemId, Period, RoomId, Site, SlotHold, StockHold,
-    Version,
+    Answer, Claim, ClaimState, Command, Done, ItemId, Period, Refusal, RoomId, Site, SlotHold,
+    StockHold, Version,
 };
 use crate::store::{House, StoreError};
 
@@ -297,6 +297,24 @@ impl Words {
             _ => String::new(),
         }
     }
+}
+
+/// Why it was not done, in few words; none if it was.
+pub(super) fn in_short(answer: &Result<Answer, StoreError>) -> Option<String> {
+    let Ok(answer) = answer else {
+        return Some("no answer".into());
+    };
+    let refusal = answer.outcome.as_ref().err()?;
+    Some(match refusal {
+        Refusal::SlotTaken(taken) => format!("{} is taken", harmless(&taken.room)),
+        Refusal::SoldOut {
+            item, available: 0, ..
+        } => format!("{} is sold out", harmless(item)),
+        Refusal::SoldOut {
+            item, available, ..
+        } => format!("only {available} of {} left", harmless(item)),
+        other => other.code().replace('_', " "),
+    })
 }
 
 fn whose(guest: &str) -> String {

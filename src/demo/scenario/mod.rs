@@ -23,6 +23,7 @@ use std::time::Duration;
 use chrono::{NaiveTime, TimeDelta};
 use crokey::KeyCombination;
 
+use super::Which;
 use crate::domain::HouseFile;
 
 pub use format::ScenarioError;
@@ -122,6 +123,15 @@ impl Actor {
             Self::Prompt(name.to_owned())
         } else {
             Self::Rival(name.to_owned())
+        }
+    }
+
+    /// Which of the two desks it is, if it is one.
+    pub fn which(&self) -> Option<Which> {
+        match self {
+            Self::Desk(0) => Some(Which::First),
+            Self::Desk(_) => Some(Which::Second),
+            Self::Rival(_) | Self::Prompt(_) => None,
         }
     }
 
@@ -371,6 +381,33 @@ pub enum Rows {
         /// Available, held and sold.
         figures: [i32; 3],
     },
+}
+
+impl Step {
+    /// The desk to look at, where only one can be seen: the one that acts or, if none does, the one of which something is
+    /// expected. None if it is about both, or about neither.
+    pub fn desk(&self) -> Option<Which> {
+        let acting = self.acts.iter().map(|act| &act.who);
+        let expected = self.expect.iter().filter_map(|expected| match expected {
+            Expectation::Of(who, _) => Some(who),
+            Expectation::Winners { .. } => None,
+        });
+        match desks(acting)[..] {
+            [one] => Some(one),
+            [] => match desks(expected)[..] {
+                [one] => Some(one),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// The desks among some actors, each once.
+fn desks<'a>(actors: impl Iterator<Item = &'a Actor>) -> Vec<Which> {
+    let of_desks: Vec<Which> = actors.filter_map(Actor::which).collect();
+    let both = Which::BOTH.into_iter();
+    both.filter(|which| of_desks.contains(which)).collect()
 }
 
 impl Scenario {

@@ -146,6 +146,12 @@ impl Play {
             if self.pace == Pace::Sandbox && index == take_over {
                 break;
             }
+            if self.pace == Pace::Slow
+                && let Some(which) = step.desk()
+            {
+                // If the desks are gone, the next order finds out.
+                let _ = self.crew.desks(move |desks| desks.look_at(which)).await;
+            }
             self.cue(Cue::Step {
                 number: index + 1,
                 of: steps.len(),

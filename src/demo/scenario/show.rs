@@ -6,11 +6,13 @@ use tokio::task::JoinHandle;
 
 use super::{Controls, Cue, Pace, Play, Report, Scenario, Stage};
 use crate::console::text::wrap;
+use crate::demo::Which;
+use crate::demo::layout::layout;
 use crate::demo::script::{Direction, Line, Script};
 use crate::store::StoreError;
 
-/// From so many rows on there is room for a caption of several lines and for what happened beneath it.
-const TALL: u16 = 32;
+/// In so many rows there is room for a caption of several lines and for what happened beneath it.
+const TALL: u16 = 3;
 
 /// Begins a play. It goes on as the screen carries out its orders, and ends with the screen.
 ///
@@ -53,9 +55,17 @@ async fn tell(
 ) {
     while let Some(cue) = cues.recv().await {
         let (width, height) = crossterm::terminal::size().unwrap_or((80, 24));
-        let tall = height >= TALL;
+        let tall = layout((width, height), Which::First, false, [0, 0])
+            .is_some_and(|layout| layout.notice.height >= TALL);
         let (caption, over) = match cue {
-            Cue::Step { caption, .. } => {
+            Cue::Step {
+                number,
+                of,
+                caption,
+            } => {
+                if lines.send(Line::At(number, of)).is_err() {
+                    return;
+                }
                 let Some(caption) = caption else { continue };
                 (caption, false)
             }

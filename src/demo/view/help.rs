@@ -7,34 +7,58 @@ use crate::console::text::{display, truncate, wrap};
 use crate::console::theme::Theme;
 use crate::console::view::{fill, put};
 
-use super::super::keys::BINDINGS;
+use super::super::keys::{BINDINGS, Binding};
+
+const INTRO: &str = "Everything else is the console's own: ? shows its keys. After Ctrl-g a letter does the same as a \
+                     function key.";
+
+/// The lines above and below.
+const RULES: usize = 2;
 
 const KEYS: u16 = 8;
 const LETTERS: u16 = 13;
 
+/// A key, the other way to press it, and what it does.
+type Row = (String, String, String);
+
+/// The table, in so many cells for what a key does.
+fn rows(room: usize, words: fn(&Binding) -> &'static str) -> Vec<Row> {
+    let row = |binding: &Binding| -> Vec<Row> {
+        let key = binding.key.map_or(String::new(), |_| binding.keys());
+        let lines = wrap(words(binding), room.max(12)).into_iter();
+        let mut rows: Vec<Row> = lines
+            .map(|words| (String::new(), String::new(), words))
+            .collect();
+        if let Some(first) = rows.first_mut() {
+            (first.0, first.1) = (key, binding.with_leader());
+        }
+        rows
+    };
+    BINDINGS.iter().flat_map(row).collect()
+}
+
 /// Paints the page over everything.
 pub(super) fn draw(buffer: &mut Buffer, whole: Rect, theme: &Theme) {
     let columns = whole.width.saturating_sub(2).min(100);
-    let room = usize::from(columns.saturating_sub(KEYS + LETTERS + 3));
-    let mut rows: Vec<(String, String, String)> = Vec::new();
-    for binding in &BINDINGS {
-        let key = binding.key.map_or(String::new(), |_| binding.keys());
-        for (index, words) in wrap(binding.help, room.max(12)).into_iter().enumerate() {
-            let first = index == 0;
-            let shown = |text: &str| {
-                if first {
-                    text.to_owned()
-                } else {
-                    String::new()
-                }
-            };
-            rows.push((shown(&key), shown(&binding.with_leader()), words));
+    let room = usize::from(columns.saturating_sub(KEYS + LETTERS + 1));
+    let intro = wrap(INTRO, usize::from(columns.saturating_sub(2)));
+    let long = rows(room, |binding| binding.help);
+    // In fewer words rather than not at all.
+    let (intro, rows) = [
+        (intro, long.clone()),
+        (Vec::new(), long),
+        (Vec::new(), rows(room, |binding| binding.hint)),
+    ]
+    .into_iter()
+    .reduce(|before, next| {
+        if before.0.len() + before.1.len() + RULES <= usize::from(whole.height) {
+            before
+        } else {
+            next
         }
-    }
-    let intro = "Everything else is the console's own: ? shows its keys. After Ctrl-g a letter does the same as a \
-                 function key.";
-    let intro = wrap(intro, usize::from(columns.saturating_sub(2)));
-    let height = u16::try_from(rows.len() + intro.len() + 3).unwrap_or(u16::MAX);
+    })
+    .unwrap_or_default();
+    let height = u16::try_from(rows.len() + intro.len() + RULES).unwrap_or(u16::MAX);
     let height = height.min(whole.height);
     let area = Rect::new(
         (whole.width - columns) / 2,

@@ -1,6 +1,7 @@
 //! What the spectators see: both consoles, what each transaction does in step mode, what just happened, the keys.
 
 mod help;
+mod hints;
 mod steps;
 
 use ratatui::buffer::Buffer;
@@ -13,9 +14,8 @@ use crate::console::theme::Theme;
 use crate::console::view::{fill, in_ascii, paint as paint_console, put};
 
 use super::desks::Which;
-use super::keys::binding_of;
 use super::layout::{Layout, Place, layout};
-use super::state::{NextKey, State, Tone};
+use super::state::{Notice, State, Tone};
 
 /// Where everything is, at a size of the terminal.
 pub fn areas(size: (u16, u16), state: &State) -> Option<Layout> {
@@ -50,7 +50,8 @@ pub fn paint(
             cursor = stands;
         }
         if let (Some(area), Some(view)) = (place.panel, &state.steps[which.index()]) {
-            steps::draw(buffer, area, view, state, theme);
+            let both_seen = layout.desks.iter().all(|desk| desk.console.is_some());
+            steps::draw(buffer, area, view, state, theme, both_seen);
             cursor = cursor.filter(|cursor| !area.contains(*cursor));
         }
     }
@@ -60,7 +61,7 @@ pub fn paint(
         }
     }
     notice(buffer, layout.notice, state, theme);
-    hints(buffer, layout.hints, state, theme);
+    hints::draw(buffer, layout.hints, state, theme);
     if state.help {
         help::draw(buffer, area, theme);
         cursor = None;
@@ -115,23 +116,26 @@ fn title(
         style,
     );
     let doing = doing(which, model, state);
-    let cells = u16::try_from(width(&doing)).unwrap_or(0);
-    let x = area.right().saturating_sub(cells + 1);
-    if x > after {
-        put(buffer, x, area.y, &doing, cells, style);
+    let at = |words: &String| {
+        let cells = u16::try_from(width(words)).unwrap_or(u16::MAX);
+        area.right().saturating_sub(cells.saturating_add(1))
+    };
+    if let Some(words) = doing.iter().find(|words| at(words) > after) {
+        put(buffer, at(words), area.y, words, area.width, style);
     }
 }
 
-fn doing(which: Which, model: &Model, state: &State) -> String {
+/// What a desk is doing, in as many words as there may be room for, and in fewer.
+fn doing(which: Which, model: &Model, state: &State) -> Vec<String> {
     let stopped = state.steps[which.index()].as_ref();
     match stopped {
-        Some(view) => format!(
-            "transaction open, ends in {} s",
-            view.left_at(state.moment).as_secs()
-        ),
-        None if !model.pending.is_empty() => "asking".into(),
-        None if state.step_mode[which.index()] => "step mode".into(),
-        None => String::new(),
+        Some(view) => {
+            let left = format!("ends in {} s", view.left_at(state.moment).as_secs());
+            vec![format!("transaction open, {left}"), left]
+        }
+        None if !model.pending.is_empty() => vec!["asking".into()],
+        None if state.step_mode[which.index()] => vec!["step mode".into()],
+        None => Vec::new(),
     }
 }
 
@@ -164,7 +168,8 @@ fn notice(buffer: &mut Buffer, area: Rect, state: &State, theme: &Theme) {
             Tone::Good => (theme.glyphs.done, theme.good),
             Tone::Refused => (theme.glyphs.refused, theme.warning),
         };
-        for (index, line) in notice.lines.iter().enumerate() {
+        let sentences = sentences(notice, cells, area.height.into());
+        for (index, line) in sentences.iter().enumerate() {
             add(
                 if index == 0 { glyph } else { " " },
                 if index == 0 { style } else { theme.dim },
@@ -185,54 +190,14 @@ fn notice(buffer: &mut Buffer, area: Rect, state: &State, theme: &Theme) {
     }
 }
 
-/// The keys of a spectator, while a scenario has the desks.
-fn watching(paused: bool) -> Vec<(String, &'static str)> {
-    let pause = if paused { "go on" } else { "pause" };
-    [
-        ("Space", pause),
-        ("Enter", "onwards"),
-        ("q", "end"),
-        ("F1", "help"),
-    ]
-    .map(|(keys, words)| (keys.to_owned(), words))
-    .to_vec()
-}
-
-/// The keys of the demo, as many as there is room for; help always.
-fn hints(buffer: &mut Buffer, area: Rect, state: &State, theme: &Theme) {
-    let words = match state.next_key {
-        NextKey::Desk => None,
-        NextKey::Letter => Some("a letter of the demo's own keys (? shows them, Esc: none)"),
-        NextKey::Fire => Some("the key that both desks are to press at once (Esc: none)"),
+/// All sentences; where there is no room for the first one, it alone in as many words as there is room for.
+fn sentences(notice: &Notice, cells: usize, rows: usize) -> &[String] {
+    let fits = |line: &&String| wrap(line, cells).len() <= rows;
+    let Some(first) = notice.lines.first().filter(|first| !fits(first)) else {
+        return &notice.lines;
     };
-    if let Some(words) = words {
-        put(buffer, area.x + 1, area.y, words, area.width, theme.key);
-        return;
-    }
-    let hints: Vec<(String, &str)> = if state.watching {
-        watching(state.paused)
-    } else {
-        let bindings = state.hints().iter().map(|action| binding_of(*action));
-        bindings
-            .map(|binding| (binding.keys(), binding.hint))
-            .collect()
-    };
-    let cells = |(keys, words): &(String, &str)| width(keys) + 1 + width(words) + 3;
-    let (first, last) = hints.split_at(hints.len().saturating_sub(1));
-    let mut room =
-        usize::from(area.width).saturating_sub(1 + last.iter().map(cells).sum::<usize>());
-    let mut full = false;
-    let fitting = first.iter().filter(|hint| {
-        full = full || cells(hint) > room;
-        room = room.saturating_sub(cells(hint));
-        !full
-    });
-    let mut x = area.x + 1;
-    for (keys, words) in fitting.chain(last) {
-        let rest = |x: u16| area.right().saturating_sub(x);
-        x = put(buffer, x, area.y, keys, rest(x), theme.key) + 1;
-        x = put(buffer, x, area.y, words, rest(x), theme.dim) + 3;
-    }
+    let shorter = notice.in_short.iter().find(fits);
+    std::slice::from_ref(shorter.or(notice.in_short.last()).unwrap_or(first))
 }
 
 fn too_small(buffer: &mut Buffer, theme: &Theme) {

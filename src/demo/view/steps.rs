@@ -5,13 +5,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::console::text::{truncate, wrap};
+use crate::console::text::{truncate, width, wrap};
 use crate::console::theme::Theme;
 use crate::console::view::{fill, put};
 use crate::domain::SiteCalendar;
 use crate::store::stepwise::KnownFrom;
 use crate::store::{StepPlace, StepView};
 
+use super::super::keys::{Action, binding_of};
 use super::super::state::State;
 use super::super::words::span_of;
 
@@ -42,11 +43,18 @@ enum Kind {
 pub(super) fn height(view: &StepView, columns: u16, calendar: SiteCalendar) -> usize {
     // The rule, and the lines as they would be now; times do not change how many there are. Not fewer than usual, so
     // that the console above does not jump from step to step.
-    (1 + lines(view, view.seen, columns, calendar).len()).max(USUAL)
+    (1 + lines(view, view.seen, columns, calendar, Length::Usual).len()).max(USUAL)
 }
 
 /// Paints the panel.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, view: &StepView, state: &State, theme: &Theme) {
+pub(super) fn draw(
+    buffer: &mut Buffer,
+    area: Rect,
+    view: &StepView,
+    state: &State,
+    theme: &Theme,
+    both_seen: bool,
+) {
     for y in area.top()..area.bottom() {
         fill(buffer, area.x, y, area.width, " ", theme.text);
     }
@@ -70,8 +78,14 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, view: &StepView, state: &Sta
         area.width.saturating_sub(2),
         theme.title_focused,
     );
-    let lines = lines(view, state.moment, area.width, state.calendar);
     let rows = usize::from(area.height.saturating_sub(1));
+    let said = |length| lines(view, state.moment, area.width, state.calendar, length);
+    let whole = said(Length::Whole);
+    let lines = if whole.len() <= rows {
+        whole
+    } else {
+        said(Length::Usual)
+    };
     let hidden = lines.len().saturating_sub(rows);
     for (y, line) in (area.top() + 1..area.bottom()).zip(lines) {
         put(buffer, area.x + 1, y, line.label, LABEL, theme.dim);
@@ -81,10 +95,19 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, view: &StepView, state: &Sta
         put(buffer, x, y, &words, cells, style(line.kind, theme));
     }
     if hidden > 0 {
-        let words = format!(" {} {hidden} more ", theme.glyphs.below);
-        let cells = u16::try_from(words.chars().count()).unwrap_or(0);
+        let more = format!("{} {hidden} more", theme.glyphs.below);
+        // With all the room for one desk there is more to be seen of it.
+        let key = binding_of(Action::Alone).keys();
+        let words = [format!(" {more}: {key} "), format!(" {more} ")];
+        let room = usize::from(area.width).saturating_sub(width(&title) + 4);
+        let fitting = words
+            .iter()
+            .skip(usize::from(!both_seen))
+            .find(|words| width(words) <= room);
+        let words = fitting.unwrap_or(&words[1]);
+        let cells = u16::try_from(width(words)).unwrap_or(0);
         let x = area.right().saturating_sub(cells + 1);
-        put(buffer, x, area.y, &words, cells, theme.title);
+        put(buffer, x, area.y, words, cells, theme.title);
     }
 }
 
@@ -99,17 +122,31 @@ fn style(kind: Kind, theme: &Theme) -> Style {
     }
 }
 
+/// How much of a long sentence or statement is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// Its first rows.
+    Usual,
+    /// All of it.
+    Whole,
+}
+
 /// What there is to say, the most important first.
 fn lines(
     view: &StepView,
     moment: std::time::Instant,
     columns: u16,
     calendar: SiteCalendar,
+    length: Length,
 ) -> Vec<Line> {
     let cells = usize::from(columns.saturating_sub(LABEL + 2)).max(20);
     let mut lines = Vec::new();
     let mut add = |label: &'static str, words: &str, kind: Kind, most: usize| {
         let wrapped = wrap(words, cells);
+        let most = match length {
+            Length::Usual => most,
+            Length::Whole => wrapped.len(),
+        };
         let cut = wrapped.len() > most;
         for (index, line) in wrapped.into_iter().take(most).enumerate() {
             let words = if cut && index + 1 == most {

@@ -14,7 +14,8 @@ use crate::store::stepwise::{
 };
 use crate::store::{StepLimits, StepPlace, StepView};
 
-use super::super::state::Notice;
+use super::super::keys::BINDINGS;
+use super::super::script::Line;
 
 fn plain() -> Theme {
     Theme::new(Background::Dark, Colours::None, false)
@@ -33,6 +34,10 @@ fn state() -> State {
                 .into(),
             "bert: sent first, decided at 10:24:07.000120 by the database's clock, answer here after 902 µs".into(),
             "anna: sent 14 µs later, decided at 10:24:07.000530 by the database's clock, answer here after 1350 µs".into(),
+        ],
+        in_short: vec![
+            "bert was first by 0.41 ms; anna: Blue room is taken.".into(),
+            "bert was first by 0.41 ms.".into(),
         ],
     });
     state
@@ -173,6 +178,97 @@ fn one_desk_and_the_other_as_a_line_where_there_is_no_more_room() {
     let mut state = state();
     state.focus = Which::Second;
     assert_snapshot!(shown((60, 18), &state));
+}
+
+#[test]
+fn the_winner_s_line_is_never_cut() {
+    for columns in 60..=200 {
+        for rows in [20, 24, 30, 40] {
+            let text = shown((columns, rows), &state());
+            let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                flowing.contains("Blue room is taken. ")
+                    || flowing.contains("Thu 3 Dec 2026, held until 10:34:07. "),
+                "{columns}x{rows}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_hints_are_all_there_or_help_has_more() {
+    let last = |size, state: &State| -> String {
+        let text = shown(size, state);
+        text.lines().last().unwrap_or_default().trim().to_owned()
+    };
+    let mut state = state();
+    for (columns, line) in [
+        (
+            60,
+            "F2 desk  F4 fire Enter  F6 steps  F3 to both  F1 all keys",
+        ),
+        (
+            80,
+            "F2 desk  F4 fire Enter  F6 steps  F3 to both  F5 fire key  Ctrl-t save  F1 help",
+        ),
+        (
+            120,
+            "F2 other desk   F4 fire Enter   F6 step mode   F3 keys to both   F5 fire a key   Ctrl-t transcript   F1 help",
+        ),
+    ] {
+        assert_eq!(last((columns, 24), &state), line);
+    }
+    waiting(&mut state);
+    state.focus = Which::Second;
+    for (columns, line) in [
+        (60, "F7 step  F8 run  F9 commit  F10 roll back  F1 all keys"),
+        (
+            80,
+            "F7 step  F8 run  F9 commit  F10 roll back  F2 desk  F11 cut  F12 kill  F1 help",
+        ),
+    ] {
+        assert_eq!(last((columns, 24), &state), line);
+    }
+}
+
+#[test]
+fn help_has_every_key_even_where_there_is_little_room() {
+    let mut state = state();
+    state.help = true;
+    for size in [(60, 20), (80, 24), (200, 60)] {
+        let text = shown(size, &state);
+        for binding in &BINDINGS {
+            assert!(text.contains(&binding.with_leader()), "{size:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn how_far_a_scenario_is_stands_by_the_keys() {
+    let mut state = state();
+    state.watching = true;
+    state.at = Some((11, 14));
+    for columns in [60, 80, 120, 200] {
+        let text = shown((columns, 24), &state);
+        let last = text.lines().last().unwrap_or_default();
+        assert!(
+            last.ends_with("F1 help   step 11 of 14") || columns > 60,
+            "{last}"
+        );
+        assert!(last.ends_with("step 11 of 14"), "{last}");
+    }
+    state.hear(Line::YourTurn("The end.".into()));
+    assert!(!shown((80, 24), &state).contains("step 11"));
+}
+
+#[test]
+fn what_is_hidden_of_a_transaction_can_be_had_by_a_key() {
+    let mut state = state();
+    waiting(&mut state);
+    state.focus = Which::Second;
+    assert!(shown((80, 24), &state).contains("more: Ctrl-g z"));
+    state.alone = true;
+    assert!(!shown((80, 24), &state).contains("more: Ctrl-g z"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use super::super::library::LIBRARY;
 use super::super::{Deed, StepMove, Stop};
 use super::*;
+use crate::demo::Which;
 
 const HEAD: &str = "title = \"T\"\nshows = \"S.\"\n[[room]]\nname = \"Blue room\"\n[[item]]\nname = \"Breakfast\"\ntotal = 3\n";
 
@@ -93,6 +94,19 @@ fn what_a_step_can_say_is_read() {
         }
     ));
     assert!(matches!(second.wait, Some(Wait::State(..))));
+}
+
+#[test]
+fn the_desk_to_look_at_is_the_one_that_acts_or_else_the_one_that_is_spoken_of() {
+    let scenario = parsed(
+        "[[step]]\nwho = \"bert\"\npress = \"Enter\"\nexpect = { anna = \"waits for bert\" }\n\
+         [[step]]\nwho = [\"anna\", \"bert\"]\npress = \"Enter\"\nexpect = { anna = \"done\" }\n\
+         [[step]]\nwho = \"psql\"\nsql = \"SELECT 1\"\nexpect = { anna = \"done\", psql = \"done\" }\n\
+         [[step]]\ncaption = \"Look.\"\n",
+    );
+    let desks: Vec<_> = scenario.steps.iter().map(Step::desk).collect();
+    let (anna, bert) = (Which::First, Which::Second);
+    assert_eq!(desks, [Some(bert), None, Some(anna), None]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Play {
         text: &str,
         keys: &[KeyCombination],
     ) -> Result<(), Stopped> {
-        let Some(which) = which(who) else {
+        let Some(which) = who.which() else {
             return Ok(());
         };
         // What was said at this desk before is over.
@@ -242,7 +242,7 @@ impl Play {
         stop: &Stop,
     ) -> Result<UnderWay, Stopped> {
         let steps = house.step_through(request.clone(), LIMITS).await?;
-        if let Some(which) = which(who) {
+        if let Some(which) = who.which() {
             let shown = steps.clone();
             self.crew
                 .desks(move |desks| desks.show_steps(which, shown))
@@ -321,7 +321,7 @@ impl<'a> Pressing<'a> {
         };
         Some(Self {
             act,
-            which: which(&act.who)?,
+            which: act.who.which()?,
             key: *keys.last()?,
             stop: stop.as_ref(),
         })
@@ -381,13 +381,5 @@ async fn run_to(steps: &Stepwise, stop: &Stop) {
                 view = steps.step().await;
             }
         }
-    }
-}
-
-fn which(who: &Actor) -> Option<Which> {
-    match who {
-        Actor::Desk(0) => Some(Which::First),
-        Actor::Desk(_) => Some(Which::Second),
-        Actor::Rival(_) | Actor::Prompt(_) => None,
     }
 }
