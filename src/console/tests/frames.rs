@@ -452,8 +452,14 @@ fn what_is_under_the_cursor_is_told_in_whole_words_at_any_width() {
         let mut desk = Desk::new();
         desk.model = console(house(), (columns, 40));
         let mut told = String::new();
+        // Stretched until a claim is in the way.
+        desk.press(key!(home));
+        for _ in 0..16 {
+            desk.press(key!(shift - right));
+        }
         for key in [
-            key!(home),
+            key!(shift - right),
+            key!(esc),
             key!(right),
             key!(right),
             key!(down),
@@ -482,6 +488,7 @@ fn what_is_under_the_cursor_is_told_in_whole_words_at_any_width() {
             words.contains("holds it for 10 minutes"),
             "{columns}: {told}"
         );
+        assert!(words.contains(" is taken "), "{columns}: {told}");
         assert!(words.contains("left, until 10:"), "{columns}: {told}");
     }
 }

@@ -188,7 +188,7 @@ fn carried(page: &mut Page, carried: &Carried, model: &Model) {
         page.period(model, &period, nights);
     }
     match reasons::put_down(model) {
-        Some(reason) => page.wrapped(&reason, 3, theme.warning),
+        Some(reason) => page.wrapped(&reason, 5, theme.warning),
         None => {
             let [put, back] = [Action::Hold, Action::Back].map(|action| model.keymap.first(action));
             page.flow(&[
@@ -335,7 +335,7 @@ fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
     }
     match reasons::hold(model) {
         _ if model.panel == Panel::Feed => {}
-        Some(reason) => page.wrapped(&reason, 3, theme.dim),
+        Some(reason) => page.wrapped(&reason, 5, theme.dim),
         None => {
             let key = model.keymap.first(Action::Hold);
             let length = format!(" for {}", spoken(model.site.default_hold));
@@ -391,7 +391,7 @@ fn item(page: &mut Page, item: &Item, model: &Model) {
     );
     page.sentence(&words, theme.text);
     match reasons::hold(model) {
-        Some(reason) => page.wrapped(&reason, 3, theme.dim),
+        Some(reason) => page.wrapped(&reason, 5, theme.dim),
         None => {
             let key = model.keymap.first(Action::Hold);
             let many = model.count.map_or("one".into(), |count| count.to_string());
