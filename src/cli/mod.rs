@@ -35,6 +35,7 @@ use chrono::TimeDelta;
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
+use crate::domain::text::{NameError, check_name};
 use crate::domain::{self, Desk, Done, Refusal, RequestId, Version, duration};
 use crate::store::{House, Progress};
 
@@ -255,6 +256,12 @@ struct LengthArgument {
     /// How long to hold, like 10m; without it, as long as the house usually does
     #[arg(long, value_name = "DURATION", value_parser = hold_length)]
     ttl: Option<TimeDelta>,
+}
+
+/// The name of what is to be added.
+fn new_name(typed: &str) -> Result<String, NameError> {
+    check_name(typed)?;
+    Ok(typed.to_owned())
 }
 
 /// Longer than any house lets anybody hold, and not longer than the database can be told of.

@@ -25,6 +25,7 @@ pub enum Command {
     /// Add a room
     Add {
         /// Its name
+        #[arg(value_parser = super::new_name)]
         name: String,
         /// How many people fit in
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]

@@ -23,6 +23,7 @@ pub enum Command {
     /// Add a house
     Add {
         /// Its name
+        #[arg(value_parser = super::new_name)]
         name: String,
         /// Its IANA time zone, like Europe/London
         zone: String,

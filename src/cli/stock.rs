@@ -16,6 +16,7 @@ pub enum Command {
     /// Add an item
     Add {
         /// Its name
+        #[arg(value_parser = super::new_name)]
         name: String,
         /// How many there are
         #[arg(allow_negative_numbers = true)]

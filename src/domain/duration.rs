@@ -16,6 +16,10 @@ pub fn parse(typed: &str) -> Result<TimeDelta, DurationError> {
         typed: typed.to_owned(),
     };
     let duration = humantime::parse_duration(typed.trim()).map_err(|_| error())?;
+    // PostgreSQL counts microseconds.
+    if duration.subsec_nanos() % 1000 != 0 {
+        return Err(error());
+    }
     TimeDelta::from_std(duration).map_err(|_| error())
 }
 
@@ -79,6 +83,8 @@ mod tests {
         assert!(parse("soon").is_err());
         assert!(parse("-5m").is_err());
         assert!(parse("").is_err());
+        assert!(parse("1ns").is_err());
+        assert!(parse("1us").is_ok());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::text::limits;
+use super::text::{check_name, limits};
 use super::{BookedBy, NewItem, NewRoom, NightTimes, duration, mistake};
 
 /// A house with everything that it has, as its file describes it.
@@ -300,8 +300,8 @@ impl Reader<'_> {
     fn name(&self, written: &Spanned<String>) -> Result<String, HouseFileError> {
         let name = written.get_ref();
         let length = name.chars().count();
-        if name.trim().is_empty() {
-            Err(self.error(written.span(), "A name can't be empty.".into()))
+        if let Err(problem) = check_name(name) {
+            Err(self.error(written.span(), problem.to_string()))
         } else if length > limits::NAME {
             let problem = format!(
                 "This name has {length} characters and at most {} are stored.",

@@ -223,6 +223,8 @@ pub enum PeriodProblem {
     NoNights,
     /// How long to hold is not a length of time that this house allows.
     HoldLength,
+    /// A line of a group wants a room that an earlier line of it has at that time.
+    OwnLinesOverlap,
 }
 
 impl Refusal {
@@ -458,6 +460,9 @@ impl PeriodProblem {
                 "This room is booked by the hour: give a date and a time for both ends."
             }
             Self::NoNights => "Departure must be at least one night after arrival.",
+            Self::OwnLinesOverlap => {
+                "An earlier line of the same group has the room at that time, or needs it made ready then."
+            }
             Self::HoldLength => {
                 "A hold must last longer than nothing and no longer than this house allows."
             }

@@ -42,9 +42,44 @@ fn harmless_char(character: char) -> char {
     }
 }
 
+/// Why a text can't be the name of a room, an item or a house.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Nothing to see in it.
+    #[error("A name can't be empty.")]
+    Blank,
+    /// It reads as the number by which rooms and items are meant.
+    #[error("A name like #12 would be taken for a number; choose another one.")]
+    LikeANumber,
+}
+
+/// Whether a text can be a name, however long it is.
+///
+/// # Errors
+/// Why not.
+pub fn check_name(name: &str) -> Result<(), NameError> {
+    let number = name.strip_prefix('#').unwrap_or_default();
+    if name.trim().is_empty() {
+        Err(NameError::Blank)
+    } else if number.parse::<i64>().is_ok() {
+        Err(NameError::LikeANumber)
+    } else {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_neither_blank_nor_a_number() {
+        assert_eq!(check_name(" \t"), Err(NameError::Blank));
+        assert_eq!(check_name("#5"), Err(NameError::LikeANumber));
+        for name in ["5", "#", "Room #5", "#5b", "김"] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+    }
 
     #[test]
     fn r26_escape_sequences_and_overrides_are_made_harmless() {

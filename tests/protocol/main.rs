@@ -10,6 +10,8 @@ mod support;
 mod check;
 mod connections;
 mod deadlines;
+mod free;
+mod groups;
 mod guards;
 mod isolation;
 mod limits;
