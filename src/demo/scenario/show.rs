@@ -1,6 +1,8 @@
 //! A scenario on the demo's screen: what a play says, in lines that fit beneath the two desks, and what a spectator
 //! does to it.
 
+use std::time::Duration;
+
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
@@ -87,7 +89,7 @@ async fn tell(
         };
         let last = pages.len().saturating_sub(1);
         for (index, page) in pages.into_iter().enumerate() {
-            let reading = pace.reading_page(&page);
+            let reading = time_for(&page, pace, over);
             let page = if index < last {
                 format!("{page} …")
             } else {
@@ -106,6 +108,16 @@ async fn tell(
             }
         }
     }
+}
+
+/// How long a page stays that another one follows. What a person is asked to do is read, however fast it was set up.
+fn time_for(page: &str, pace: Pace, over: bool) -> Duration {
+    let pace = if over && pace == Pace::Sandbox {
+        Pace::Slow
+    } else {
+        pace
+    };
+    pace.reading_page(page)
 }
 
 /// As few pages of one line as there can be, none much shorter than the others.
@@ -130,6 +142,13 @@ fn farewell(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_person_is_asked_to_do_stays_until_it_is_read() {
+        let page = "Your turn. Type 2 and press Enter in both desks at …";
+        assert!(time_for(page, Pace::Sandbox, true) > Duration::from_secs(2));
+        assert_eq!(time_for(page, Pace::Sandbox, false), Duration::ZERO);
+    }
 
     #[test]
     fn a_caption_in_pages_leaves_no_word_alone() {
