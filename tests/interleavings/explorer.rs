@@ -385,7 +385,10 @@ async fn play(stage: &mut Stage, case: &Case, mut plan: Plan<'_>) -> Played {
             Plan::Prefix(prefix) => match prefix.get(played.choices.len()) {
                 Some(next) => {
                     asleep = next.asleep.clone();
-                    move_of(next.actor).expect("the same schedule ran otherwise")
+                    move_of(next.actor).unwrap_or_else(|| {
+                        let (story, actor) = (played.story.join("\n"), next.actor + 1);
+                        panic!("{case}: this time {actor} can't move after\n{story}")
+                    })
                 }
                 None => {
                     let awake = possible.iter().position(|step| !asleep.contains(step));

@@ -80,7 +80,8 @@ END
 $$;
 
 -- Where sessions are: at a gate, behind another session, done with the command (p_answered), or still running; as soon as
--- none of them runs, else after some looks. A session whose command fails does not say that it is done.
+-- none of them runs, else after some looks. Seen twice: one that was looked at before another one let go of something, and
+-- that one after it, is not behind it any more. A session whose command fails does not say that it is done.
 CREATE FUNCTION stage.look(
     p_controller integer, p_sessions integer[], p_backends integer[], p_all integer[], p_answered bigint
 ) RETURNS TABLE (place text, step bigint)
@@ -88,8 +89,10 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     v_places text[];
+    v_before text[];
 BEGIN
     FOR attempt IN 1..20 LOOP
+        v_before := v_places;
         v_places := ARRAY(
             SELECT CASE
                 WHEN stage.step_of(session) = p_answered THEN 'answered'
@@ -99,8 +102,12 @@ BEGIN
             FROM unnest(p_sessions, p_backends) WITH ORDINALITY AS asked (session, backend, n)
             ORDER BY n
         );
-        EXIT WHEN 'running' <> ALL (v_places);
+        EXIT WHEN v_places = v_before AND 'running' <> ALL (v_places);
     END LOOP;
+    -- Not settled yet: whoever has only just stopped is looked at again.
+    IF v_places <> v_before THEN
+        v_places := array_fill('running'::text, ARRAY[cardinality(v_places)]);
+    END IF;
     RETURN QUERY
     SELECT v_places[n], stage.step_of(session) FROM unnest(p_sessions) WITH ORDINALITY AS asked (session, n) ORDER BY n;
 END
