@@ -9,6 +9,16 @@ use crate::cases::{
 use crate::support::period;
 use crate::transaction::Bind::{From, Group, Hold, Item, NextRoom, Request, Room, Site, To};
 
+/// The rooms' claims are changed, then the item's.
+macro_rules! on_group {
+    ($slots:literal, $stock:literal, $($bind:ident),+) => {
+        &[
+            REQUEST, LOCK_TWO_ROOMS, LOCK_ITEM, EXPIRE_TWO_ROOMS, EXPIRE_ITEM,
+            ($slots, &[Site, Hold]), ($stock, &[$($bind),+]), RECORD_GROUP,
+        ]
+    };
+}
+
 pub const CASES: &[Case] = &[
     Case {
         name: "group hold",
@@ -69,29 +79,18 @@ pub const CASES: &[Case] = &[
             group: GroupId(group),
         },
         function: "confirm_group(:site, gen_random_uuid(), 'anna', :hold)",
-        statements: &[
-            REQUEST,
-            LOCK_TWO_ROOMS,
-            LOCK_ITEM,
-            EXPIRE_TWO_ROOMS,
-            EXPIRE_ITEM,
-            (
-                "UPDATE slot_hold SET state = 'confirmed'
-                 WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
-                 RETURNING group_id",
-                &[Site, Hold],
-            ),
-            (
-                "WITH changed AS (
-                     UPDATE stock_hold SET state = 'confirmed'
-                     WHERE site_id = $1 AND group_id = $3 AND state = 'held' AND expires_at > clock_timestamp()
-                     RETURNING *)
-                 UPDATE inventory SET held = inventory.held - changed.quantity, sold = sold + changed.quantity FROM changed
-                 WHERE inventory.site_id = $1 AND inventory.item_id = $2 RETURNING changed.hold_id",
-                &[Site, Item, Hold],
-            ),
-            RECORD_GROUP,
-        ],
+        statements: on_group!(
+            "UPDATE slot_hold SET state = 'confirmed'
+             WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
+             RETURNING group_id",
+            "WITH changed AS (
+                 UPDATE stock_hold SET state = 'confirmed'
+                 WHERE site_id = $1 AND group_id = $3 AND state = 'held' AND expires_at > clock_timestamp()
+                 RETURNING *)
+             UPDATE inventory SET held = inventory.held - changed.quantity, sold = sold + changed.quantity FROM changed
+             WHERE inventory.site_id = $1 AND inventory.item_id = $2 RETURNING changed.hold_id",
+            Site, Item, Hold
+        ),
     },
     Case {
         name: "group cancel",
@@ -102,29 +101,18 @@ pub const CASES: &[Case] = &[
             rooms_only: false,
         },
         function: "cancel_group(:site, gen_random_uuid(), 'anna', :hold, '', false)",
-        statements: &[
-            REQUEST,
-            LOCK_TWO_ROOMS,
-            LOCK_ITEM,
-            EXPIRE_TWO_ROOMS,
-            EXPIRE_ITEM,
-            (
-                "UPDATE slot_hold SET state = 'cancelled'
-                 WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
-                 RETURNING group_id",
-                &[Site, Hold],
-            ),
-            (
-                "WITH changed AS (
-                     UPDATE stock_hold SET state = 'cancelled'
-                     WHERE site_id = $1 AND group_id = $3 AND state = 'held' AND expires_at > clock_timestamp()
-                     RETURNING *)
-                 UPDATE inventory SET held = inventory.held - changed.quantity, available = available + changed.quantity FROM changed
-                 WHERE inventory.site_id = $1 AND inventory.item_id = $2 RETURNING changed.hold_id",
-                &[Site, Item, Hold],
-            ),
-            RECORD_GROUP,
-        ],
+        statements: on_group!(
+            "UPDATE slot_hold SET state = 'cancelled'
+             WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
+             RETURNING group_id",
+            "WITH changed AS (
+                 UPDATE stock_hold SET state = 'cancelled'
+                 WHERE site_id = $1 AND group_id = $3 AND state = 'held' AND expires_at > clock_timestamp()
+                 RETURNING *)
+             UPDATE inventory SET held = inventory.held - changed.quantity, available = available + changed.quantity FROM changed
+             WHERE inventory.site_id = $1 AND inventory.item_id = $2 RETURNING changed.hold_id",
+            Site, Item, Hold
+        ),
     },
     Case {
         name: "group renew",
@@ -134,27 +122,16 @@ pub const CASES: &[Case] = &[
             ttl: Some(TimeDelta::hours(3)),
         },
         function: "renew_group(:site, gen_random_uuid(), 'anna', :hold, '3 hours')",
-        statements: &[
-            REQUEST,
-            LOCK_TWO_ROOMS,
-            LOCK_ITEM,
-            EXPIRE_TWO_ROOMS,
-            EXPIRE_ITEM,
-            (
-                "UPDATE slot_hold
-                 SET renewals = renewals + 1, expires_at = greatest(expires_at, clock_timestamp() + interval '3 hours')
-                 WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
-                     AND renewals < 3 RETURNING group_id",
-                &[Site, Hold],
-            ),
-            (
-                "UPDATE stock_hold
-                 SET renewals = renewals + 1, expires_at = greatest(expires_at, clock_timestamp() + interval '3 hours')
-                 WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
-                     AND renewals < 3 RETURNING hold_id",
-                &[Site, Hold],
-            ),
-            RECORD_GROUP,
-        ],
+        statements: on_group!(
+            "UPDATE slot_hold
+             SET renewals = renewals + 1, expires_at = greatest(expires_at, clock_timestamp() + interval '3 hours')
+             WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
+                 AND renewals < 3 RETURNING group_id",
+            "UPDATE stock_hold
+             SET renewals = renewals + 1, expires_at = greatest(expires_at, clock_timestamp() + interval '3 hours')
+             WHERE site_id = $1 AND group_id = $2 AND state = 'held' AND expires_at > clock_timestamp()
+                 AND renewals < 3 RETURNING hold_id",
+            Site, Hold
+        ),
     },
 ];

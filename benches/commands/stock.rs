@@ -13,6 +13,28 @@ macro_rules! on_item {
     };
 }
 
+macro_rules! moves {
+    ($change:literal, $reason:literal) => {
+        &[
+            REQUEST,
+            LOCK_ITEM,
+            EXPIRE_ITEM,
+            (
+                concat!(
+                    "WITH moved AS (
+                         UPDATE inventory SET available = available + ", $change, "
+                         WHERE site_id = $1 AND item_id = $2 AND available + ", $change, " >= 0 RETURNING item_id)
+                     INSERT INTO stock_movement (site_id, item_id, change, reason, desk, request_id)
+                     SELECT $1, item_id, ", $change, ", '", $reason, "', 'anna', $3 FROM moved
+                     RETURNING movement_id AS hold_id"
+                ),
+                &[Site, Item, Request],
+            ),
+            RECORD_MOVEMENT,
+        ]
+    };
+}
+
 pub const CASES: &[Case] = &[
     Case {
         name: "stock hold",
@@ -90,20 +112,7 @@ pub const CASES: &[Case] = &[
             reason: "delivery".into(),
         },
         function: "receive_stock(:site, gen_random_uuid(), 'anna', :item, 1, 'delivery')",
-        statements: &[
-            REQUEST,
-            LOCK_ITEM,
-            EXPIRE_ITEM,
-            (
-                "WITH moved AS (
-                     UPDATE inventory SET available = available + 1
-                     WHERE site_id = $1 AND item_id = $2 AND available + 1 >= 0 RETURNING item_id)
-                 INSERT INTO stock_movement (site_id, item_id, change, reason, desk, request_id)
-                 SELECT $1, item_id, 1, 'delivery', 'anna', $3 FROM moved RETURNING movement_id AS hold_id",
-                &[Site, Item, Request],
-            ),
-            RECORD_MOVEMENT,
-        ],
+        statements: moves!("1", "delivery"),
     },
     Case {
         name: "stock adjust",
@@ -114,19 +123,6 @@ pub const CASES: &[Case] = &[
             reason: "spoilt".into(),
         },
         function: "adjust_stock(:site, gen_random_uuid(), 'anna', :item, -1, 'spoilt')",
-        statements: &[
-            REQUEST,
-            LOCK_ITEM,
-            EXPIRE_ITEM,
-            (
-                "WITH moved AS (
-                     UPDATE inventory SET available = available + -1
-                     WHERE site_id = $1 AND item_id = $2 AND available + -1 >= 0 RETURNING item_id)
-                 INSERT INTO stock_movement (site_id, item_id, change, reason, desk, request_id)
-                 SELECT $1, item_id, -1, 'spoilt', 'anna', $3 FROM moved RETURNING movement_id AS hold_id",
-                &[Site, Item, Request],
-            ),
-            RECORD_MOVEMENT,
-        ],
+        statements: moves!("-1", "spoilt"),
     },
 ];

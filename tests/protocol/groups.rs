@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::TestHouse;
-use crate::{ask, at, run, value};
+use crate::{ask, at, value};
 
 fn hold_group_call(test: &TestHouse, rooms: &str, stock: &str) -> String {
     let site = test.site();
@@ -51,43 +51,4 @@ async fn r20_a_group_of_nothing_is_refused_however_it_is_written() {
     }
     let groups: i64 = value(&mut desk, "SELECT count(*) FROM claim_group").await;
     assert_eq!(groups, 0);
-}
-
-#[tokio::test]
-async fn r28_an_exchange_brings_nothing_new_into_a_retired_room() {
-    let test = TestHouse::new().await;
-    let mut desk = test.database.connect().await;
-    let site = test.site();
-    let mut holds = Vec::new();
-    for (room, from) in [(test.blue, 0), (test.blue, 3), (test.garden, 0)] {
-        holds.push(
-            test.hold(room, crate::support::hours(from, from + 2), None)
-                .await
-                .id
-                .0,
-        );
-    }
-    let [first, second, elsewhere] = holds[..] else {
-        unreachable!()
-    };
-    let blue = test.blue.0;
-    run(
-        &mut desk,
-        &format!("SELECT retire_room({site}, gen_random_uuid(), 'anna', {blue})"),
-    )
-    .await;
-    let swap = |one: i64, other: i64| {
-        format!("swap_slots({site}, gen_random_uuid(), 'anna', {one}, {other})")
-    };
-    for (one, other) in [(first, elsewhere), (elsewhere, first)] {
-        let answer = ask(&mut desk, &swap(one, other)).await;
-        assert_eq!(answer["refusal"], "retired", "{answer}");
-        assert_eq!(answer["details"]["name"], "Blue room");
-    }
-    // Those that it has may change places.
-    assert_eq!(
-        ask(&mut desk, &swap(first, second)).await["refusal"],
-        Value::Null
-    );
-    test.assert_all_is_well().await;
 }

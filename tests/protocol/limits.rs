@@ -124,3 +124,37 @@ async fn r28_a_claim_that_waited_while_the_room_was_retired_is_refused() {
     run(&mut holder, "COMMIT").await;
     assert_eq!(claim.answer().await["refusal"], "retired");
 }
+
+#[tokio::test]
+async fn r28_an_exchange_brings_nothing_new_into_a_retired_room() {
+    let test = TestHouse::new().await;
+    let mut desk = test.database.connect().await;
+    let site = test.site();
+    let mut holds = Vec::new();
+    for (room, from) in [(test.blue, 0), (test.blue, 3), (test.garden, 0)] {
+        holds.push(test.hold(room, hours(from, from + 2), None).await.id.0);
+    }
+    let [first, second, elsewhere] = holds[..] else {
+        unreachable!()
+    };
+    let blue = test.blue.0;
+    run(
+        &mut desk,
+        &format!("SELECT retire_room({site}, gen_random_uuid(), 'anna', {blue})"),
+    )
+    .await;
+    let swap = |one: i64, other: i64| {
+        format!("swap_slots({site}, gen_random_uuid(), 'anna', {one}, {other})")
+    };
+    for (one, other) in [(first, elsewhere), (elsewhere, first)] {
+        let answer = ask(&mut desk, &swap(one, other)).await;
+        assert_eq!(answer["refusal"], "retired", "{answer}");
+        assert_eq!(answer["details"]["name"], "Blue room");
+    }
+    // Those that it has may change places.
+    assert_eq!(
+        ask(&mut desk, &swap(first, second)).await["refusal"],
+        Value::Null
+    );
+    test.assert_all_is_well().await;
+}
