@@ -210,6 +210,8 @@ impl Contest {
             "aim 2; ",
             "a second",
         );
+        // The one more is nobody's.
+        self.take(1);
         near_house.store().close().await;
         far_house.store().close().await;
         near_plain.close().await.unwrap();
