@@ -72,7 +72,7 @@ async fn triples() {
 }
 
 #[tokio::test]
-async fn a_triple_with_too_many_orders_to_play_them_all() {
+async fn triples_with_too_many_orders_to_play_them_all() {
     let extent = match extent() {
         Extent::Sample(size) => Extent::Sample(size),
         Extent::All | Extent::Every => Extent::Sample(LARGE_SAMPLE),

@@ -167,6 +167,7 @@ async fn r29_the_site_is_the_first_argument_of_every_function_that_touches_rows(
         [
             "add_site",
             "apply_house",
+            "clock_reading",
             "open_demo_site",
             "remove_abandoned_demo_sites",
             "require_read_committed",
