@@ -1,22 +1,21 @@
--- Step mode: a gate before each step of the protocol (design section 8).
+-- Step mode: the same text once more, with a gate before each step (design section 8).
 --
--- The commands call their steps by unqualified names. A session whose search_path begins with this schema finds gates
--- of the same names there first, which report the step, stop, call the step itself, and report what it returned;
--- every other session does not know of them and loses nothing. The text of the protocol stays one.
+-- The schema keyrack_step has every entry function again, of the same source, pinned to a path that begins with that
+-- schema; and for each step a gate of the same name, which reports the step, stops, calls the step itself, and reports
+-- what it returned. Entry functions call steps by unqualified names and steps inherit their path, so whoever calls an
+-- entry function there meets the gates, and everybody else does not know of them and loses nothing.
 --
 -- A session that stops has two settings: stepwise.run, the number of its run, and stepwise.limit, how many
 -- milliseconds its transaction may last. A conductor, which is another session, holds the advisory lock (run, gate) of
 -- the next gate and lets go of it when the step may be taken; gates are counted from 1. Without a run there is nothing
 -- to stop at and the steps are only told, which can be watched in psql:
---     SET search_path = stepwise, public;
+--     SELECT keyrack_step.hold_slot(1, gen_random_uuid(), 'anna', 2, '2027-01-01 10:00+00', '2027-01-01 12:00+00');
 
-CREATE SCHEMA stepwise;
--- The steps run with the rights of whoever calls them, gate or not.
-GRANT USAGE ON SCHEMA stepwise TO PUBLIC;
+CREATE SCHEMA IF NOT EXISTS keyrack_step;
 
 -- Before a step: report it, and stop until the conductor lets go. Returns the gate's number. INFO is sent at once,
 -- whatever client_min_messages says.
-CREATE FUNCTION stepwise.reach(p_step text, p_call text, p_arguments jsonb) RETURNS integer
+CREATE OR REPLACE FUNCTION keyrack_step.reach(p_step text, p_call text, p_arguments jsonb) RETURNS integer
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -47,7 +46,8 @@ $$;
 
 -- After a step: report what it returned. A block of the protocol that is rolled back takes its steps off the list of
 -- those that are kept, because a setting is rolled back with it.
-CREATE FUNCTION stepwise.leave(p_gate integer, p_step text, p_began timestamptz, p_result jsonb) RETURNS void
+CREATE OR REPLACE FUNCTION keyrack_step.leave(p_gate integer, p_step text, p_began timestamptz, p_result jsonb)
+RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -70,10 +70,9 @@ BEGIN
 END
 $$;
 
--- Puts the gate before a step, and what the step does in words beside it. Every migration that adds a step calls this;
--- one that changes the arguments of a step drops its gate and calls it again. The gate is VOLATILE whatever the step
--- is, so that the step sees what was committed while it was waited for.
-CREATE FUNCTION stepwise.put_gate(p_step text, p_words text) RETURNS void
+-- Puts the gate before a step, and what the step does in words beside it. The gate is VOLATILE whatever the step is, so
+-- that the step sees what was committed while it was waited for.
+CREATE OR REPLACE FUNCTION keyrack_step.put_gate(p_step text, p_words text) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -81,7 +80,7 @@ DECLARE
 BEGIN
     SELECT
         p.oid::regprocedure AS signature,
-        format('%I.%I', p.pronamespace::regnamespace, p.proname) AS itself,
+        format('keyrack.%I', p.proname) AS itself,
         pg_get_function_arguments(p.oid) AS parameters,
         pg_get_function_result(p.oid) AS result,
         argument.passed, argument.called, argument.told
@@ -98,45 +97,58 @@ BEGIN
             string_agg(format('%L, $%s', p.proargnames[n], n), ', ' ORDER BY n) AS told
         FROM generate_series(1, p.pronargs) AS n
     ) AS argument
-    WHERE p.proname = p_step AND pg_function_is_visible(p.oid);
+    WHERE p.proname = p_step AND p.pronamespace = 'keyrack'::regnamespace;
 
-    IF v_step.result = 'void' THEN
-        EXECUTE format(
-            'CREATE FUNCTION stepwise.%1$I(%2$s) RETURNS void LANGUAGE plpgsql AS $gate$
+    EXECUTE format(
+        'CREATE OR REPLACE FUNCTION keyrack_step.%1$I(%2$s) RETURNS %8$s LANGUAGE plpgsql AS $gate$
 DECLARE
     v_gate integer;
     v_began timestamptz;
+    %9$s
 BEGIN
-    v_gate := stepwise.reach(%1$L, %3$L || %4$s || '')'', jsonb_build_object(%5$s));
+    v_gate := keyrack_step.reach(%1$L, %3$L || %4$s || '')'', jsonb_build_object(%5$s));
     v_began := clock_timestamp();
-    PERFORM %6$s(%7$s);
-    PERFORM stepwise.leave(v_gate, %1$L, v_began, NULL);
+    %10$s %6$s(%7$s);
+    PERFORM keyrack_step.leave(v_gate, %1$L, v_began, %11$s);
+    %12$s
 END $gate$',
-            p_step, v_step.parameters, p_step || '(', v_step.called, v_step.told, v_step.itself, v_step.passed);
-    ELSE
-        EXECUTE format(
-            'CREATE FUNCTION stepwise.%1$I(%2$s) RETURNS %8$s LANGUAGE plpgsql AS $gate$
-DECLARE
-    v_gate integer;
-    v_began timestamptz;
-    v_result %8$s;
-BEGIN
-    v_gate := stepwise.reach(%1$L, %3$L || %4$s || '')'', jsonb_build_object(%5$s));
-    v_began := clock_timestamp();
-    v_result := %6$s(%7$s);
-    PERFORM stepwise.leave(v_gate, %1$L, v_began, to_jsonb(v_result));
-    RETURN v_result;
-END $gate$',
-            p_step, v_step.parameters, p_step || '(', v_step.called, v_step.told, v_step.itself, v_step.passed,
-            v_step.result);
-    END IF;
+        p_step, v_step.parameters, p_step || '(', v_step.called, v_step.told, v_step.itself, v_step.passed,
+        v_step.result,
+        CASE v_step.result WHEN 'void' THEN '' ELSE format('v_result %s;', v_step.result) END,
+        CASE v_step.result WHEN 'void' THEN 'PERFORM' ELSE 'v_result :=' END,
+        CASE v_step.result WHEN 'void' THEN 'NULL' ELSE 'to_jsonb(v_result)' END,
+        CASE v_step.result WHEN 'void' THEN '' ELSE 'RETURN v_result;' END
+    );
     EXECUTE format('COMMENT ON FUNCTION %s IS %L', v_step.signature, p_words);
+END
+$$;
+
+-- Every entry function again: what has a request id among its arguments, and whatever the sweep calls.
+CREATE OR REPLACE FUNCTION keyrack_step.copy_entries() RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_entry record;
+BEGIN
+    FOR v_entry IN
+        SELECT proname, pg_get_function_arguments(oid) AS parameters, pg_get_function_result(oid) AS result, prosrc
+        FROM pg_proc
+        WHERE pronamespace = 'keyrack'::regnamespace AND prosecdef AND 'p_request' = ANY (proargnames)
+            AND provolatile = 'v'
+        ORDER BY proname
+    LOOP
+        EXECUTE format(
+            'CREATE OR REPLACE FUNCTION keyrack_step.%I(%s) RETURNS %s LANGUAGE plpgsql SECURITY DEFINER '
+            'SET search_path = pg_catalog, keyrack_step, keyrack, pg_temp AS %L',
+            v_entry.proname, v_entry.parameters, v_entry.result, v_entry.prosrc
+        );
+    END LOOP;
 END
 $$;
 
 DO $$
 BEGIN
-    PERFORM stepwise.put_gate(step, words)
+    PERFORM keyrack_step.put_gate(step, words)
     FROM (VALUES
         ('begin_request',
             'Claim the request id: a twin of this press waits here for the first one''s answer, and whatever was '
@@ -177,18 +189,21 @@ BEGIN
         ('replace_slot',
             'Write the claim''s new place in one UPDATE; the exclusion constraint is the last guard behind the lock.'),
         ('exchange_slots',
-            'Write both claims'' new places in one UPDATE, which the exclusion constraint checks at its end.'),
+            'Write both claims'' new places: the first steps aside, the second takes its place, the first takes the '
+            'second''s. The exclusion constraint looks at each.'),
         ('place_group_slot',
             'Place one room of the group, or say why that can''t be; then nothing of the group is kept.'),
         ('place_group_stock',
             'Take the units of one item of the group, or say why that can''t be; then nothing of the group is kept.'),
         ('take_stock', 'Take the units off the shelf: one conditional UPDATE that takes all of them or nothing.'),
+        ('place_stock', 'Insert the claim on the units that were taken.'),
         ('settle_stock', 'Move the units of the hold that has just ended: to the sold ones, or back to the shelf.'),
-        ('record_slot', 'The claim is written; now append the event that tells who did what, and tell the consoles.'),
-        ('record_stock', 'The claim is written; now append the event that tells who did what, and tell the consoles.'),
-        ('record_house', 'The count is written; now append the event that tells who did what, and tell the consoles.'),
+        ('record_slot', 'The claim is written; now append the event that tells who did what.'),
+        ('record_stock', 'The claim is written; now append the event that tells who did what.'),
+        ('record_house', 'The count is written; now append the event that tells who did what.'),
         ('remember_outcome',
             'Write the outcome beside the request id, so that whoever asks again with it hears the same.')
     ) AS steps (step, words);
+    PERFORM keyrack_step.copy_entries();
 END
 $$;

@@ -1,0 +1,118 @@
+-- Which guard stands at which table. A trigger is made anew only where its definition differs, because that locks the
+-- table harder than replacing a function does; one that is not in this list is dropped.
+--
+-- A definition is written as PostgreSQL writes it, from the table's name on.
+
+DO $$
+DECLARE
+    v_wanted record;
+    v_unwanted record;
+    v_names text[] := '{}';
+BEGIN
+    -- Then PostgreSQL writes every name in full.
+    PERFORM set_config('search_path', 'pg_catalog', true);
+    FOR v_wanted IN
+        SELECT
+            table_name,
+            trigger_name,
+            constraint_word,
+            format('CREATE %sTRIGGER %s %s ON keyrack.%s %s', constraint_word, trigger_name, moment, table_name, rest)
+                AS definition
+        FROM (
+            VALUES
+                (
+                    'slot_hold', 'slot_hold_guard', '', 'BEFORE INSERT OR DELETE OR UPDATE',
+                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_claim(''blocks'', ''held>confirmed'', '
+                    '''held>cancelled'', ''held>expired'', ''confirmed>cancelled'')'
+                ),
+                (
+                    'slot_hold', 'slot_hold_between_places', 'CONSTRAINT ', 'AFTER INSERT OR UPDATE',
+                    'DEFERRABLE INITIALLY DEFERRED FOR EACH ROW '
+                    'WHEN (keyrack.is_between_places(new.period)) EXECUTE FUNCTION keyrack.guard_between_places()'
+                ),
+                (
+                    'slot_hold', 'slot_hold_no_truncate', '', 'BEFORE TRUNCATE',
+                    'FOR EACH STATEMENT EXECUTE FUNCTION keyrack.guard_append_only()'
+                ),
+                -- A confirmed sale is not cancelled (R18).
+                (
+                    'stock_hold', 'stock_hold_guard', '', 'BEFORE INSERT OR DELETE OR UPDATE',
+                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_claim(''held>confirmed'', ''held>cancelled'', '
+                    '''held>expired'')'
+                ),
+                (
+                    'stock_hold', 'stock_hold_quantity_guard', '', 'BEFORE UPDATE OF item_id, quantity',
+                    'FOR EACH ROW WHEN (((old.item_id IS DISTINCT FROM new.item_id) '
+                    'OR (old.quantity IS DISTINCT FROM new.quantity))) EXECUTE FUNCTION keyrack.guard_stock_quantity()'
+                ),
+                (
+                    'stock_hold', 'stock_hold_no_truncate', '', 'BEFORE TRUNCATE',
+                    'FOR EACH STATEMENT EXECUTE FUNCTION keyrack.guard_append_only()'
+                ),
+                (
+                    'hold_event', 'hold_event_append_only', '', 'BEFORE UPDATE OR TRUNCATE',
+                    'FOR EACH STATEMENT EXECUTE FUNCTION keyrack.guard_append_only()'
+                ),
+                (
+                    'hold_event', 'hold_event_kept', '', 'BEFORE DELETE',
+                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_kept()'
+                ),
+                (
+                    'stock_movement', 'stock_movement_append_only', '', 'BEFORE UPDATE OR TRUNCATE',
+                    'FOR EACH STATEMENT EXECUTE FUNCTION keyrack.guard_append_only()'
+                ),
+                (
+                    'stock_movement', 'stock_movement_kept', '', 'BEFORE DELETE',
+                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_kept()'
+                ),
+                (
+                    'site', 'site_time_zone_guard', '', 'BEFORE INSERT OR UPDATE OF time_zone',
+                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_time_zone()'
+                ),
+                (
+                    'site', 'site_demo_lock_guard', '', 'BEFORE UPDATE OF demo_lock',
+                    'FOR EACH ROW WHEN ((old.demo_lock IS DISTINCT FROM new.demo_lock)) '
+                    'EXECUTE FUNCTION keyrack.guard_demo_lock()'
+                )
+        ) AS guard (table_name, trigger_name, constraint_word, moment, rest)
+        UNION ALL
+        -- What consoles show is noticed whoever changes it, raw SQL too.
+        SELECT
+            table_name,
+            format('%s_note_%s', table_name, lower(event)),
+            '',
+            format(
+                'CREATE TRIGGER %s_note_%s AFTER %s ON keyrack.%s REFERENCING %s TABLE AS touched FOR EACH STATEMENT '
+                'EXECUTE FUNCTION keyrack.note_changes()',
+                table_name, lower(event), event, table_name, CASE event WHEN 'DELETE' THEN 'OLD' ELSE 'NEW' END
+            )
+        FROM unnest(ARRAY['site', 'room', 'slot_hold', 'inventory', 'stock_hold']) AS table_name
+        CROSS JOIN unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) AS event
+    LOOP
+        IF NOT EXISTS (
+            SELECT FROM pg_trigger
+            WHERE tgrelid = ('keyrack.' || v_wanted.table_name)::regclass AND tgname = v_wanted.trigger_name
+                AND tgenabled = 'O' AND pg_get_triggerdef(oid) = v_wanted.definition
+        ) THEN
+            -- A constraint trigger can't be replaced.
+            IF EXISTS (
+                SELECT FROM pg_trigger
+                WHERE tgrelid = ('keyrack.' || v_wanted.table_name)::regclass AND tgname = v_wanted.trigger_name
+            ) THEN
+                EXECUTE format('DROP TRIGGER %I ON keyrack.%I RESTRICT', v_wanted.trigger_name, v_wanted.table_name);
+            END IF;
+            EXECUTE v_wanted.definition;
+        END IF;
+        v_names := v_names || v_wanted.trigger_name::text;
+    END LOOP;
+    FOR v_unwanted IN
+        SELECT tgname, tgrelid::regclass::text AS table_name FROM pg_trigger
+        JOIN pg_class ON pg_class.oid = tgrelid
+        WHERE relnamespace = 'keyrack'::regnamespace AND NOT tgisinternal
+            AND tgname <> ALL (v_names)
+    LOOP
+        EXECUTE format('DROP TRIGGER %I ON %s RESTRICT', v_unwanted.tgname, v_unwanted.table_name);
+    END LOOP;
+    PERFORM set_config('search_path', 'keyrack', true);
+END
+$$;
