@@ -1,5 +1,6 @@
 //! What happens when something breaks at the worst moment: connections cut, reset, silent or late at every message of
-//! every command, backends, servers and desks killed at every step, a full disk, writers that go around the protocol.
+//! every command, backends, servers and desks killed at every step, a full disk, a standby that takes over, writers
+//! that go around the protocol.
 //!
 //! After each: done exactly once by request id, nothing half-done, an unknown outcome is learnt by asking again, and
 //! the desk carries on. Bounded by default; `KEYRACK_FAULTS=all` runs the whole space. Choices come from a seed, which
@@ -16,6 +17,7 @@ mod house;
 mod killed;
 mod place;
 mod proxy;
+mod standby;
 mod stray;
 mod victim;
 

@@ -21,19 +21,30 @@ pub struct Victim<Directory> {
 impl<Directory: AsRef<Path>> Victim<Directory> {
     /// With the schema.
     pub async fn new(directory: Directory) -> Self {
+        let victim = Self::unmigrated(directory).await;
+        victim.migrate().await;
+        victim
+    }
+
+    /// Without the schema, or with what is in the directory already.
+    pub async fn unmigrated(directory: Directory) -> Self {
         fs::set_permissions(directory.as_ref(), fs::Permissions::from_mode(0o711)).unwrap();
         let settings = Settings {
             data_dir: Some(directory.as_ref().join("keyrack")),
             postgres_bin: std::env::var_os("KEYRACK_POSTGRES_BIN").map(Into::into),
         };
         let server = postgres::join(&settings, &mut |_| ()).await.unwrap();
-        let store = Store::connect(server.connect_options()).await.unwrap();
-        store.migrate().await.unwrap();
         Self {
             server,
             settings,
             _directory: directory,
         }
+    }
+
+    pub async fn migrate(&self) {
+        let store = Store::connect(self.options()).await.unwrap();
+        store.migrate().await.unwrap();
+        store.close().await;
     }
 
     pub fn server(&self) -> &Server {
