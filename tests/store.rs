@@ -62,7 +62,7 @@ async fn r21_the_same_request_is_answered_once_and_remembered() {
     let again = test.house.execute(request.clone()).await.unwrap();
     assert!(!first.repeated);
     assert!(again.repeated);
-    assert_eq!(first.claim, again.claim);
+    assert_eq!(first.outcome, again.outcome);
 
     let other = Request {
         command: hold_slot(test.blue, hours(4, 5), None),

@@ -36,7 +36,7 @@ use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 use crate::domain::text::{NameError, check_name};
-use crate::domain::{self, Desk, Done, Refusal, RequestId, Version, duration};
+use crate::domain::{self, Desk, Done, Refusal, Refused, RequestId, Version, duration};
 use crate::store::{House, Progress};
 
 use connect::{Session, Steps};
@@ -372,7 +372,7 @@ async fn execute(
         Ok(Done::Stock(hold)) => Ok(view.stock(&hold)),
         Ok(Done::Item(item)) => Ok(output::item(&item)),
         Ok(Done::Group(group)) => Ok(view.group(&group)),
-        Err(refusal) => {
+        Err(Refused { refusal, line, .. }) => {
             let instead = match &refusal {
                 Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {
                     let rooms = house.rooms().await?;
@@ -387,7 +387,7 @@ async fn execute(
                 _ => Vec::new(),
             };
             Err(Failure::refused(refusal, &site.calendar)
-                .in_line(answer.failed_line)
+                .in_line(line)
                 .with_instead(instead))
         }
     }

@@ -199,7 +199,7 @@ async fn place(
         command,
     };
     let answer = house.execute(request).await?;
-    if let Err(refusal) = &answer.outcome {
+    if let Some(refusal) = answer.refusal() {
         if !matches!(refusal, Refusal::InThePast { .. }) {
             tracing::warn!(code = refusal.code(), request = %hold, "a sample was refused");
         }

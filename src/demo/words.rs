@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::domain::text::harmless;
 use crate::domain::{
-    Answer, Claim, ClaimState, Command, Done, ItemId, Period, Refusal, RoomId, Site, SlotHold,
-    StockHold, Version,
+    Answer, Claim, ClaimState, Command, Done, ItemId, Period, Refusal, Refused, RoomId, Site,
+    SlotHold, StockHold, Version,
 };
 use crate::store::{House, StoreError};
 
@@ -227,7 +227,7 @@ impl Words {
                     group.state.word()
                 ))
             }
-            Err(refusal) => Err(refusal.sentence(&self.site.calendar)),
+            Err(refused) => Err(refused.refusal.sentence(&self.site.calendar)),
         }
     }
 
@@ -237,18 +237,19 @@ impl Words {
             (_, Ok(done)) => vec![format!("done: {done}")],
             (
                 Ok(Answer {
-                    outcome: Err(refusal),
+                    outcome: Err(refused),
                     ..
                 }),
                 Err(sentence),
             ) => {
-                vec![format!("refused ({}): {sentence}", refusal.code())]
+                vec![format!("refused ({}): {sentence}", refused.refusal.code())]
             }
             (_, Err(sentence)) => vec![format!("no answer: {sentence}")],
         };
         if let Ok(answer) = answer {
-            if answer.outcome.is_err()
-                && let Some(claim) = &answer.claim
+            if let Err(Refused {
+                claim: Some(claim), ..
+            }) = &answer.outcome
             {
                 lines.push(match claim {
                     Claim::Slot(hold) => format!("as it is now: {}", self.slot(hold)),
@@ -304,8 +305,7 @@ pub(super) fn in_short(answer: &Result<Answer, StoreError>) -> Option<String> {
     let Ok(answer) = answer else {
         return Some("no answer".into());
     };
-    let refusal = answer.outcome.as_ref().err()?;
-    Some(match refusal {
+    Some(match answer.refusal()? {
         Refusal::SlotTaken(taken) => format!("{} is taken", harmless(&taken.room)),
         Refusal::SoldOut {
             item, available: 0, ..

@@ -246,15 +246,64 @@ pub struct StockLine {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Done or refused.
-    pub outcome: Result<Done, Refusal>,
-    /// The claim as it is now, when there is one; on a refusal that concerns an existing claim too.
-    pub claim: Option<Claim>,
-    /// The line of a group that was refused.
-    pub failed_line: Option<FailedLine>,
+    pub outcome: Result<Done, Refused>,
     /// Whether this request had been answered before (R21).
     pub repeated: bool,
     /// The database's clock when it answered (R10).
     pub now: DateTime<Utc>,
+}
+
+impl Answer {
+    /// Why the house said no, if it did.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.outcome.as_ref().err().map(|refused| &refused.refusal)
+    }
+
+    /// The claim on a room that the request was about, as it is now, whether it was done or refused.
+    pub fn slot(&self) -> Option<&SlotHold> {
+        match &self.outcome {
+            Ok(Done::Slot(hold)) => Some(hold),
+            Err(Refused {
+                claim: Some(Claim::Slot(hold)),
+                ..
+            }) => Some(hold),
+            _ => None,
+        }
+    }
+
+    /// The same for a claim on stock.
+    pub fn stock(&self) -> Option<&StockHold> {
+        match &self.outcome {
+            Ok(Done::Stock(hold)) => Some(hold),
+            Err(Refused {
+                claim: Some(Claim::Stock(hold)),
+                ..
+            }) => Some(hold),
+            _ => None,
+        }
+    }
+}
+
+/// What comes with a refusal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    /// Why.
+    pub refusal: Refusal,
+    /// The claim as it is now, where the refusal concerns one.
+    pub claim: Option<Claim>,
+    /// The line of a group that was refused (R20).
+    pub line: Option<FailedLine>,
+}
+
+impl From<Refusal> for Refused {
+    /// A refusal that concerns no claim and no line.
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            refusal,
+            claim: None,
+            line: None,
+        }
+    }
 }
 
 /// Which line of a group was refused (R20).

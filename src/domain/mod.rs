@@ -19,7 +19,9 @@ pub mod text;
 
 pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
 pub use claim::{Claim, ClaimState, Group, Purpose, SlotHold, StockHold};
-pub use command::{Answer, Command, Done, FailedLine, LineKind, Request, SlotLine, StockLine};
+pub use command::{
+    Answer, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
+};
 pub use event::{Event, EventKind, Subject};
 pub use house::{BookedBy, Item, NewItem, NewRoom, NightTimes, Room, Site};
 pub use house_file::{HouseFile, SiteEntry};

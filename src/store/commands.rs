@@ -154,9 +154,7 @@ impl House {
     async fn busy(&self, request: &Request) -> Answer {
         tracing::warn!(request = %request.id, "contended until patience ended");
         Answer {
-            outcome: Err(Refusal::Busy {}),
-            claim: None,
-            failed_line: None,
+            outcome: Err(Refusal::Busy {}.into()),
             repeated: false,
             now: self.now().await.unwrap_or_default(),
         }
@@ -170,7 +168,7 @@ fn unknown(request: &Request) -> StoreError {
 }
 
 fn is_busy(answer: &Answer) -> bool {
-    matches!(answer.outcome, Err(Refusal::Busy {}))
+    matches!(answer.refusal(), Some(Refusal::Busy {}))
 }
 
 enum Asked {

@@ -7,7 +7,7 @@ use super::StoreError;
 use super::rows::{
     GroupAnswerRow, Head, ItemAnswerRow, ItemRow, SlotAnswerRow, SlotRow, StockAnswerRow, StockRow,
 };
-use crate::domain::{Answer, Claim, Command, Done, Request, SiteId, SlotLine, StockLine};
+use crate::domain::{Answer, Claim, Command, Done, Refused, Request, SiteId, SlotLine, StockLine};
 
 /// Why a command got no answer.
 pub(super) enum SendError {
@@ -423,10 +423,20 @@ pub(super) async fn send(
     })
 }
 
-fn answer(head: Head, done: Option<Done>, claim: Option<Claim>) -> Result<Answer, StoreError> {
-    let outcome = match (head.refusal, done) {
-        (Some(refusal), _) => Err(refusal),
-        (None, Some(done)) => Ok(done),
+/// The answer, with what came in it: where the request was refused, a claim as it is now.
+fn answer<Found>(
+    head: Head,
+    found: Option<Found>,
+    done: impl FnOnce(Found) -> Done,
+    claim: impl FnOnce(Found) -> Option<Claim>,
+) -> Result<Answer, StoreError> {
+    let outcome = match (head.refusal, found) {
+        (Some(refusal), found) => Err(Refused {
+            refusal,
+            claim: found.and_then(claim),
+            line: head.failed_line,
+        }),
+        (None, Some(found)) => Ok(done(found)),
         (None, None) => {
             return Err(StoreError::Fault(
                 "The database said done and sent no claim.".into(),
@@ -435,8 +445,6 @@ fn answer(head: Head, done: Option<Done>, claim: Option<Claim>) -> Result<Answer
     };
     Ok(Answer {
         outcome,
-        claim,
-        failed_line: head.failed_line,
         repeated: head.repeated,
         now: head.now,
     })
@@ -445,24 +453,24 @@ fn answer(head: Head, done: Option<Done>, claim: Option<Claim>) -> Result<Answer
 fn slot_answer(row: SlotAnswerRow) -> Result<Answer, StoreError> {
     let (head, row): (Head, SlotRow) = row.split()?;
     let hold = row.hold_id.map(|_| row.try_into()).transpose()?;
-    answer(head, hold.clone().map(Done::Slot), hold.map(Claim::Slot))
+    answer(head, hold, Done::Slot, |hold| Some(Claim::Slot(hold)))
 }
 
 fn stock_answer(row: StockAnswerRow) -> Result<Answer, StoreError> {
     let (head, row): (Head, StockRow) = row.split()?;
     let hold = row.hold_id.map(|_| row.try_into()).transpose()?;
-    answer(head, hold.clone().map(Done::Stock), hold.map(Claim::Stock))
+    answer(head, hold, Done::Stock, |hold| Some(Claim::Stock(hold)))
 }
 
 fn item_answer(row: ItemAnswerRow) -> Result<Answer, StoreError> {
     let (head, row): (Head, ItemRow) = row.split()?;
     let item = row.item_id.map(|_| row.try_into()).transpose()?;
-    answer(head, item.map(Done::Item), None)
+    answer(head, item, Done::Item, |_| None)
 }
 
 fn group_answer(row: GroupAnswerRow) -> Result<Answer, StoreError> {
     let (head, group) = row.split()?;
-    answer(head, group.map(Done::Group), None)
+    answer(head, group, Done::Group, |_| None)
 }
 
 fn slot_lines(lines: &[SlotLine]) -> Value {

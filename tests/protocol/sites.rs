@@ -5,7 +5,7 @@ use keyrack::store::House;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::support::{TestHouse, hold_slot, hold_stock, hours, refusal};
+use crate::support::{TestHouse, hold_slot, hold_stock, hours};
 use crate::{ask, at, guard, run, try_run, value};
 
 /// The same house a second time, under another name.
@@ -96,8 +96,9 @@ async fn r29_numbers_of_another_site_are_not_found() {
             .execute(Request::fresh(test.desk.clone(), command.clone()))
             .await
             .unwrap();
-        assert_eq!(answer.claim, None, "{command:?}");
-        assert_eq!(refusal(answer).code(), expected, "{command:?}");
+        let refused = answer.outcome.unwrap_err();
+        assert_eq!(refused.claim, None, "{command:?}");
+        assert_eq!(refused.refusal.code(), expected, "{command:?}");
     }
     let retired = annex
         .retire_room(RequestId::fresh(), &test.desk, test.blue)

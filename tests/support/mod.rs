@@ -342,7 +342,7 @@ pub fn hold_stock(item: ItemId, quantity: i32, ttl: Option<TimeDelta>) -> Comman
 
 /// The refusal in an answer.
 pub fn refusal(answer: Answer) -> Refusal {
-    answer.outcome.unwrap_err()
+    answer.outcome.unwrap_err().refusal
 }
 
 /// Ten o'clock UTC on a day safely ahead, and so many hours later.

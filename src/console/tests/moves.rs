@@ -327,7 +327,7 @@ fn r20_a_member_of_a_group_is_confirmed_and_renewed_with_all_the_others() {
     };
     desk.tell(Message::Answered {
         request: super::request(3),
-        result: Ok(Box::new(super::answer(Ok(Done::Group(whole)), None))),
+        result: Ok(Box::new(super::answer(Ok(Done::Group(whole))))),
     });
     assert_eq!(desk.notice(), "Confirmed: group 3, 2 claims.");
     assert_eq!(known(&desk, 2).state, ClaimState::Confirmed);

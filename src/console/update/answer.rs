@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::domain::duration::spoken;
 use crate::domain::{
-    Answer, Claim, ClaimState, Command, Done, Group, Purpose, Refusal, Request, RequestId,
+    Answer, ClaimState, Command, Done, Group, Purpose, Refusal, Refused, Request, RequestId,
     SlotHold, StockHold,
 };
 
@@ -49,7 +49,7 @@ pub(super) fn answered(
                     succeed(model, &request, &done);
                     vec![Effect::Draw]
                 }
-                Err(refusal) => {
+                Err(Refused { refusal, .. }) => {
                     refused(model, &request, &refusal);
                     vec![Effect::Draw, Effect::Refresh]
                 }
@@ -59,10 +59,11 @@ pub(super) fn answered(
 }
 
 fn settle(model: &mut Model, answer: &Answer) {
-    match &answer.claim {
-        Some(Claim::Slot(claim)) => model.settle_slot(claim.clone(), answer.now),
-        Some(Claim::Stock(claim)) => model.settle_stock(claim.clone(), answer.now),
-        None => {}
+    if let Some(claim) = answer.slot() {
+        model.settle_slot(claim.clone(), answer.now);
+    }
+    if let Some(claim) = answer.stock() {
+        model.settle_stock(claim.clone(), answer.now);
     }
     if let Ok(Done::Group(group)) = &answer.outcome {
         for claim in &group.slots {
