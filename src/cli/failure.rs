@@ -33,7 +33,7 @@ pub struct Refused {
     /// Which line of a group it is about (R20).
     pub line: Option<FailedLine>,
     /// Commands that ask for something that was free, to copy.
-    pub instead: Vec<String>,
+    pub alternatives: Vec<String>,
 }
 
 impl Refused {
@@ -63,7 +63,7 @@ impl Failure {
             refusal,
             calendar: *calendar,
             line: None,
-            instead: Vec::new(),
+            alternatives: Vec::new(),
         }))
     }
 
@@ -76,9 +76,9 @@ impl Failure {
     }
 
     /// The same with commands to copy.
-    pub fn with_instead(mut self, instead: Vec<String>) -> Self {
+    pub fn with_alternatives(mut self, alternatives: Vec<String>) -> Self {
         if let Self::Refused(refused) = &mut self {
-            refused.instead = instead;
+            refused.alternatives = alternatives;
         }
         self
     }
@@ -107,10 +107,10 @@ impl Failure {
             // Its parts are made harmless one by one, and line ends in it are its own.
             Self::Refused(refused) => {
                 let mut text = refused.sentence();
-                if !refused.instead.is_empty() {
+                if !refused.alternatives.is_empty() {
                     text.push_str("\nFree instead:");
                 }
-                for command in &refused.instead {
+                for command in &refused.alternatives {
                     text.push_str("\n  ");
                     text.push_str(&harmless(command));
                 }

@@ -373,10 +373,10 @@ async fn execute(
         Ok(Done::Item(item)) => Ok(output::item(&item)),
         Ok(Done::Group(group)) => Ok(view.group(&group)),
         Err(Refused { refusal, line, .. }) => {
-            let instead = match &refusal {
+            let alternatives = match &refusal {
                 Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {
                     let rooms = house.rooms().await?;
-                    output::instead(
+                    output::alternatives(
                         &command,
                         &taken.choices,
                         &rooms,
@@ -388,7 +388,7 @@ async fn execute(
             };
             Err(Failure::refused(refusal, &site.calendar)
                 .in_line(line)
-                .with_instead(instead))
+                .with_alternatives(alternatives))
         }
     }
 }

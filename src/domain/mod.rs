@@ -3,6 +3,7 @@
 //! Pure values and pure functions. This module must not know about I/O, async, SQL, a terminal or a clock: whoever
 //! needs "now" hands it in.
 
+pub mod alternative;
 pub mod calendar;
 pub mod claim;
 pub mod command;
@@ -17,6 +18,7 @@ pub mod period;
 pub mod refusal;
 pub mod text;
 
+pub use alternative::Alternative;
 pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
 pub use claim::{Claim, ClaimState, Group, Purpose, SlotHold, StockHold};
 pub use command::{

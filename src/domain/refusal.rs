@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::duration::{spoken, spoken_seconds};
 use super::text::harmless;
-use super::{ClaimState, Period, Purpose, RoomId, SiteCalendar, SlotHoldId, Version};
+use super::{Alternative, ClaimState, Period, Purpose, RoomId, SiteCalendar, SlotHoldId, Version};
 
 /// Why the house said no.
 ///
@@ -179,19 +179,7 @@ pub struct SlotTaken {
     pub expires_at: Option<DateTime<Utc>>,
     /// Up to three nearest free choices, nearest first.
     #[serde(default)]
-    pub choices: Vec<FreeChoice>,
-}
-
-/// A room and a period that were free at the moment of the refusal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FreeChoice {
-    /// The room.
-    pub room_id: RoomId,
-    /// Its name.
-    pub room: String,
-    /// The period.
-    #[serde(flatten)]
-    pub period: Period,
+    pub choices: Vec<Alternative>,
 }
 
 /// When held units come back if nobody confirms them.

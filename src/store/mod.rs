@@ -26,7 +26,7 @@ pub mod watch;
 pub use commands::Progress;
 pub use demo::{DemoSite, Recorded};
 pub use error::StoreError;
-pub use free::{Free, FreeSearch};
+pub use free::FreeSearch;
 pub use house::{ItemAnswer, RoomAnswer};
 pub use picture::Picture;
 pub use prompt::{Prompt, Said, Waiting};

@@ -8,11 +8,11 @@ use crate::domain::{
     SlotHold, StockHold,
 };
 
+use super::super::alternative::alternatives;
 use super::super::effect::Effect;
 use super::super::keys::Action;
 use super::super::message::Fault;
 use super::super::model::{Model, Tone};
-use super::super::offer::offers;
 use super::super::selection::StockCursor;
 
 pub(super) fn answered(
@@ -109,7 +109,7 @@ fn refused(model: &mut Model, request: &Request, refusal: &Refusal) {
             Command::HoldSlot { period, .. } => Some(*period),
             _ => taken.period,
         };
-        model.offer(offers(&request.command, taken), wanted);
+        model.offer(alternatives(&request.command, taken), wanted);
     }
     // A claim that has changed: the dialog goes on with what it is now, because the person is told so (R22).
     if let (Refusal::Stale { version: now, .. }, Some(dialog)) = (refusal, model.dialog.as_mut()) {
