@@ -39,7 +39,13 @@ pub struct Refused {
 impl Refused {
     /// What happened, in a sentence or two.
     pub fn sentence(&self) -> String {
-        let sentence = self.refusal.sentence(&self.calendar);
+        let mut sentence = self.refusal.sentence(&self.calendar);
+        if let Refusal::NoSuchHold {
+            kind: Some(kind), ..
+        } = self.refusal
+        {
+            sentence.push_str(&format!(" `keyrack {}` takes it.", kind.word()));
+        }
         match self.line {
             None => sentence,
             Some(line) => {
@@ -65,6 +71,12 @@ impl Failure {
             line: None,
             alternatives: Vec::new(),
         }))
+    }
+
+    /// Nothing that could be meant has this number.
+    pub fn no_such_hold(hold_id: i64, calendar: &SiteCalendar) -> Self {
+        let kind = None;
+        Self::refused(Refusal::NoSuchHold { hold_id, kind }, calendar)
     }
 
     /// The same about a line of a group.

@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use crate::domain::local_time::{instant_for, period_for, window_end_for};
 use crate::domain::{
-    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, Refusal, Room, SlotHold,
+    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, Room, SlotHold,
     SlotHoldId, duration,
 };
 use crate::store::{FreeSearch, House, RoomAnswer, SlotFilter};
@@ -370,12 +370,10 @@ fn show_room(house: &House, answer: RoomAnswer, done: &str) -> Result<Output, Fa
 }
 
 async fn claim(house: &House, hold: SlotHoldId) -> Result<SlotHold, Failure> {
-    house.slot_hold(hold).await?.ok_or_else(|| {
-        Failure::refused(
-            Refusal::NoSuchHold { hold_id: hold.0 },
-            &house.site().calendar,
-        )
-    })
+    house
+        .slot_hold(hold)
+        .await?
+        .ok_or_else(|| Failure::no_such_hold(hold.0, &house.site().calendar))
 }
 
 async fn show(house: &House, hold: SlotHoldId) -> Result<Output, Failure> {

@@ -250,12 +250,10 @@ fn show_item(house: &House, answer: ItemAnswer) -> Result<Output, Failure> {
 }
 
 async fn show(house: &House, hold: StockHoldId) -> Result<Output, Failure> {
-    let found = house.stock_hold(hold).await?.ok_or_else(|| {
-        Failure::refused(
-            Refusal::NoSuchHold { hold_id: hold.0 },
-            &house.site().calendar,
-        )
-    })?;
+    let found = house
+        .stock_hold(hold)
+        .await?
+        .ok_or_else(|| Failure::no_such_hold(hold.0, &house.site().calendar))?;
     let view = View {
         site: house.site(),
         now: house.now().await?,

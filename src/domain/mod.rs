@@ -20,7 +20,7 @@ pub mod text;
 
 pub use alternative::Alternative;
 pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
-pub use claim::{Claim, ClaimState, Group, Purpose, SlotHold, StockHold};
+pub use claim::{Claim, ClaimState, Group, HoldKind, Purpose, SlotHold, StockHold};
 pub use command::{
     Answer, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
 };

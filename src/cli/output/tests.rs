@@ -8,9 +8,9 @@ use super::*;
 use crate::cli::failure::Refused;
 use crate::domain::refusal::{NextRelease, SlotTaken};
 use crate::domain::{
-    Alternative, ClaimState, Command, Desk, Event, EventKind, FailedLine, ItemId, LineKind,
-    NightTimes, Period, Purpose, Refusal, RoomId, SiteCalendar, SiteId, SlotHold, SlotHoldId,
-    StockHold, StockHoldId, Subject, Version,
+    Alternative, ClaimState, Command, Desk, Event, EventKind, FailedLine, HoldKind, ItemId,
+    LineKind, NightTimes, Period, Purpose, Refusal, RoomId, SiteCalendar, SiteId, SlotHold,
+    SlotHoldId, StockHold, StockHoldId, Subject, Version,
 };
 
 fn utc(text: &str) -> DateTime<Utc> {
@@ -286,6 +286,20 @@ fn r20_a_refused_group_names_its_line() {
             "next_release": {"at": "2027-06-30T13:10:00+01:00", "quantity": 2},
         })
     );
+}
+
+#[test]
+fn a_number_of_another_kind_comes_with_the_command_that_takes_it() {
+    let kind = |kind| Refusal::NoSuchHold { hold_id: 17, kind };
+    let json = refused(kind(Some(HoldKind::Stock)), None);
+    assert_eq!(
+        json["message"],
+        "17 is a hold on stock, which can't be meant here. `keyrack stock` takes it."
+    );
+    assert_eq!(json["details"], json!({"hold_id": 17, "kind": "stock"}));
+    let json = refused(kind(None), None);
+    assert_eq!(json["message"], "Nothing in this house has the number 17.");
+    assert_eq!(json["details"], json!({"hold_id": 17}));
 }
 
 #[test]
