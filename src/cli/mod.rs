@@ -370,6 +370,13 @@ async fn execute(
     match answer.outcome {
         Ok(Done::Slot(hold)) => Ok(view.slot(&hold)),
         Ok(Done::Stock(hold)) => Ok(view.stock(&hold)),
+        Ok(Done::Room(room)) => Ok(output::room(
+            &room,
+            match command {
+                domain::Command::RetireRoom { .. } => "retired",
+                _ => "there",
+            },
+        )),
         Ok(Done::Item(item)) => Ok(output::item(&item)),
         Ok(Done::Group(group)) => Ok(view.group(&group)),
         Err(Refused { refusal, line, .. }) => {

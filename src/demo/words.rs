@@ -204,6 +204,12 @@ impl Words {
                 self.item(*item),
                 because(reason)
             ),
+            Command::AddRoom { room } => format!("add the room {}", harmless(&room.name)),
+            Command::RetireRoom { room } => format!("retire {}", self.room(*room)),
+            Command::AddItem { item } => {
+                format!("add {} × {}", item.quantity, harmless(&item.name))
+            }
+            Command::RetireItem { item } => format!("retire {}", self.item(*item)),
         }
     }
 
@@ -213,6 +219,10 @@ impl Words {
         match &answer.outcome {
             Ok(Done::Slot(hold)) => Ok(self.slot(hold)),
             Ok(Done::Stock(hold)) => Ok(self.stock(hold)),
+            Ok(Done::Room(room)) => Ok(match room.retired_at {
+                None => format!("{} is there", harmless(&room.name)),
+                Some(_) => format!("{} is retired", harmless(&room.name)),
+            }),
             Ok(Done::Item(item)) => Ok(format!(
                 "{}: {} of {} available",
                 harmless(&item.name),

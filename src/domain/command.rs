@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Claim, Desk, Group, GroupId, Item, ItemId, Period, Refusal, RequestId, RoomId, SlotHold,
-    SlotHoldId, StockHold, StockHoldId, Version,
+    Claim, Desk, Group, GroupId, Item, ItemId, NewItem, NewRoom, Period, Refusal, RequestId, Room,
+    RoomId, SlotHold, SlotHoldId, StockHold, StockHoldId, Version,
 };
 
 /// One press of a key (or one call of the command line), with the id that it was given before it was sent (R21).
@@ -222,6 +222,26 @@ pub enum Command {
         /// Why.
         reason: String,
     },
+    /// Add a room.
+    AddRoom {
+        /// The room.
+        room: NewRoom,
+    },
+    /// Take no new claims on a room from now on (R28).
+    RetireRoom {
+        /// The room.
+        room: RoomId,
+    },
+    /// Add an item with its opening quantity.
+    AddItem {
+        /// The item.
+        item: NewItem,
+    },
+    /// Take no new claims on an item from now on (R28).
+    RetireItem {
+        /// The item.
+        item: ItemId,
+    },
 }
 
 /// A room of a group, and when.
@@ -332,6 +352,8 @@ pub enum Done {
     Slot(SlotHold),
     /// A claim on stock, as it is now.
     Stock(StockHold),
+    /// A room, as it is now.
+    Room(Room),
     /// An item, as it is now.
     Item(Item),
     /// A group, as it is now.

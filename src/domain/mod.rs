@@ -16,6 +16,7 @@ pub mod local_time;
 pub mod mistake;
 pub mod period;
 pub mod refusal;
+pub mod server;
 pub mod text;
 
 pub use alternative::Alternative;
@@ -30,3 +31,4 @@ pub use house_file::{HouseFile, SiteEntry};
 pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};
 pub use period::{Period, PeriodError};
 pub use refusal::Refusal;
+pub use server::{Applied, ServerAnswer, ServerCommand, ServerRequest, SiteChange};

@@ -591,7 +591,7 @@ impl Teller {
                 .iter()
                 .filter(|hold| hold.state.is_active())
                 .try_for_each(same),
-            Done::Item(_) => Some(()),
+            Done::Room(_) | Done::Item(_) => Some(()),
         }
     }
 

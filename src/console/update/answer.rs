@@ -127,6 +127,10 @@ fn succeed(model: &mut Model, request: &Request, done: &Done) {
     let sentence = match done {
         Done::Slot(claim) => slot(model, request, claim),
         Done::Stock(claim) => stock(model, request, claim),
+        Done::Room(room) => match room.retired_at {
+            None => format!("{} is there.", room.name),
+            Some(_) => format!("{} is retired.", room.name),
+        },
         Done::Item(item) => format!(
             "{} has {} of {} available now.",
             item.name, item.available, item.total
