@@ -5,9 +5,11 @@ mod support;
 
 use chrono::TimeDelta;
 use keyrack::domain::house_file::HouseFile;
-use keyrack::domain::{ClaimState, Command, Done, EventKind, Refusal, Request, RequestId, Subject};
+use keyrack::domain::{
+    ClaimState, Command, Done, EventKind, Refusal, Request, ServerCommand, Subject,
+};
 use keyrack::store::{HistoryOf, StoreError};
-use support::{HOUSE, TestHouse, hold_slot, hour, hours, refusal};
+use support::{HOUSE, TestHouse, change_site, hold_slot, hour, hours, refusal};
 
 #[tokio::test]
 async fn a_hold_is_confirmed_and_cancelled() {
@@ -62,7 +64,7 @@ async fn r21_the_same_request_is_answered_once_and_remembered() {
     let again = test.house.execute(request.clone()).await.unwrap();
     assert!(!first.repeated);
     assert!(again.repeated);
-    assert_eq!(first.claim, again.claim);
+    assert_eq!(first.outcome, again.outcome);
 
     let other = Request {
         command: hold_slot(test.blue, hours(4, 5), None),
@@ -79,13 +81,9 @@ async fn r21_the_same_request_is_answered_once_and_remembered() {
 async fn a_house_applied_twice_changes_nothing() {
     let test = TestHouse::new().await;
     let file = HouseFile::parse(HOUSE).unwrap();
-    let (_, report) = test
-        .store
-        .apply_house(RequestId::fresh(), &test.desk, &file)
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(report, []);
+    let apply = ServerCommand::ApplySite { file };
+    let change = change_site(&test.store, &test.desk, apply).await;
+    assert_eq!(change.applied, []);
     test.assert_all_is_well().await;
 }
 
@@ -122,11 +120,7 @@ async fn r25_a_changed_house_file_leaves_an_event_for_the_house_and_for_each_roo
         "time_zone = \"Europe/London\"\ndefault_hold = \"5m\"",
     );
     let file = HouseFile::parse(&changed).unwrap();
-    test.store
-        .apply_house(RequestId::fresh(), &test.desk, &file)
-        .await
-        .unwrap()
-        .unwrap();
+    change_site(&test.store, &test.desk, ServerCommand::ApplySite { file }).await;
     let changes: Vec<_> = test
         .house
         .history(HistoryOf::House)

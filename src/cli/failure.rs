@@ -33,13 +33,19 @@ pub struct Refused {
     /// Which line of a group it is about (R20).
     pub line: Option<FailedLine>,
     /// Commands that ask for something that was free, to copy.
-    pub instead: Vec<String>,
+    pub alternatives: Vec<String>,
 }
 
 impl Refused {
     /// What happened, in a sentence or two.
     pub fn sentence(&self) -> String {
-        let sentence = self.refusal.sentence(&self.calendar);
+        let mut sentence = self.refusal.sentence(&self.calendar);
+        if let Refusal::NoSuchHold {
+            kind: Some(kind), ..
+        } = self.refusal
+        {
+            sentence.push_str(&format!(" `keyrack {}` takes it.", kind.word()));
+        }
         match self.line {
             None => sentence,
             Some(line) => {
@@ -63,8 +69,14 @@ impl Failure {
             refusal,
             calendar: *calendar,
             line: None,
-            instead: Vec::new(),
+            alternatives: Vec::new(),
         }))
+    }
+
+    /// Nothing that could be meant has this number.
+    pub fn no_such_hold(hold_id: i64, calendar: &SiteCalendar) -> Self {
+        let kind = None;
+        Self::refused(Refusal::NoSuchHold { hold_id, kind }, calendar)
     }
 
     /// The same about a line of a group.
@@ -76,9 +88,9 @@ impl Failure {
     }
 
     /// The same with commands to copy.
-    pub fn with_instead(mut self, instead: Vec<String>) -> Self {
+    pub fn with_alternatives(mut self, alternatives: Vec<String>) -> Self {
         if let Self::Refused(refused) = &mut self {
-            refused.instead = instead;
+            refused.alternatives = alternatives;
         }
         self
     }
@@ -107,10 +119,10 @@ impl Failure {
             // Its parts are made harmless one by one, and line ends in it are its own.
             Self::Refused(refused) => {
                 let mut text = refused.sentence();
-                if !refused.instead.is_empty() {
+                if !refused.alternatives.is_empty() {
                     text.push_str("\nFree instead:");
                 }
-                for command in &refused.instead {
+                for command in &refused.alternatives {
                     text.push_str("\n  ");
                     text.push_str(&harmless(command));
                 }

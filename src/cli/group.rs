@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 
-use crate::domain::{self, FailedLine, GroupId, LineKind, Refusal, SlotLine, StockLine};
+use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
 use crate::store::House;
 
 use super::connect::Session;
@@ -212,12 +212,10 @@ async fn stock_line(house: &House, text: &StockText) -> Result<StockLine, Failur
 }
 
 async fn show(house: &House, group: GroupId) -> Result<Output, Failure> {
-    let found = house.group(group).await?.ok_or_else(|| {
-        Failure::refused(
-            Refusal::NoSuchHold { hold_id: group.0 },
-            &house.site().calendar,
-        )
-    })?;
+    let found = house
+        .group(group)
+        .await?
+        .ok_or_else(|| Failure::no_such_hold(group.0, &house.site().calendar))?;
     let view = View {
         site: house.site(),
         now: house.now().await?,

@@ -3,7 +3,7 @@
 use clap::Args;
 use uuid::Uuid;
 
-use crate::domain::{Refusal, RequestId, SlotHoldId, StockHoldId};
+use crate::domain::{RequestId, SlotHoldId, StockHoldId};
 use crate::store::HistoryOf;
 
 use super::connect::Session;
@@ -39,7 +39,7 @@ impl Command {
         // Whatever exists has a history.
         if let (true, Some(hold_id)) = (events.is_empty(), self.room_hold.or(self.stock_hold)) {
             let calendar = &house.site().calendar;
-            return Err(Failure::refused(Refusal::NoSuchHold { hold_id }, calendar));
+            return Err(Failure::no_such_hold(hold_id, calendar));
         }
         Ok(output::events(&events, &house.site().calendar))
     }

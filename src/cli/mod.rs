@@ -36,7 +36,7 @@ use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 use crate::domain::text::{NameError, check_name};
-use crate::domain::{self, Desk, Done, Refusal, RequestId, Version, duration};
+use crate::domain::{self, Desk, Done, Refusal, Refused, RequestId, Version, duration};
 use crate::store::{House, Progress};
 
 use connect::{Session, Steps};
@@ -370,13 +370,20 @@ async fn execute(
     match answer.outcome {
         Ok(Done::Slot(hold)) => Ok(view.slot(&hold)),
         Ok(Done::Stock(hold)) => Ok(view.stock(&hold)),
+        Ok(Done::Room(room)) => Ok(output::room(
+            &room,
+            match command {
+                domain::Command::RetireRoom { .. } => "retired",
+                _ => "there",
+            },
+        )),
         Ok(Done::Item(item)) => Ok(output::item(&item)),
         Ok(Done::Group(group)) => Ok(view.group(&group)),
-        Err(refusal) => {
-            let instead = match &refusal {
+        Err(Refused { refusal, line, .. }) => {
+            let alternatives = match &refusal {
                 Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {
                     let rooms = house.rooms().await?;
-                    output::instead(
+                    output::alternatives(
                         &command,
                         &taken.choices,
                         &rooms,
@@ -387,8 +394,8 @@ async fn execute(
                 _ => Vec::new(),
             };
             Err(Failure::refused(refusal, &site.calendar)
-                .in_line(answer.failed_line)
-                .with_instead(instead))
+                .in_line(line)
+                .with_alternatives(alternatives))
         }
     }
 }

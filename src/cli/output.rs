@@ -2,18 +2,18 @@
 //!
 //! The JSON shapes are those of design section 9. This module must not know how the values were got.
 
+mod alternatives;
 mod claims;
 mod events;
 mod free;
-mod instead;
 mod lab;
 mod race;
 mod refusal;
 
+pub use alternatives::alternatives;
 pub use claims::View;
 pub use events::events;
 pub use free::free;
-pub use instead::instead;
 pub use lab::{Paper, lab, strategies};
 pub use race::{Client, Reply, race};
 pub use refusal::refusal_json;

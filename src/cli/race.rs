@@ -98,11 +98,13 @@ async fn ask(house: House, number: usize, wanted: Wanted, line: Arc<Barrier>) ->
     let answer = house.execute(request).await;
     let waited: Duration = started.elapsed();
     house.store().close().await;
-    let reply = match answer.map(|answer| answer.outcome) {
-        Ok(Ok(Done::Slot(hold))) => Reply::Held(hold.id.0),
-        Ok(Ok(Done::Stock(hold))) => Reply::Held(hold.id.0),
-        Ok(Ok(Done::Item(_) | Done::Group(_))) => Reply::None("Something else was done.".into()),
-        Ok(Err(refusal)) => Reply::Refused(refusal),
+    let reply = match answer {
+        Ok(answer) => match answer.outcome {
+            Ok(Done::Slot(hold)) => Reply::Held(hold.id.0),
+            Ok(Done::Stock(hold)) => Reply::Held(hold.id.0),
+            Ok(_) => Reply::None("Something else was done.".into()),
+            Err(refused) => Reply::Refused(refused.refusal),
+        },
         Err(error) => Reply::None(error.to_string()),
     };
     Client {

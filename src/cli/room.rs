@@ -7,10 +7,10 @@ use clap::Subcommand;
 
 use crate::domain::local_time::{instant_for, period_for, window_end_for};
 use crate::domain::{
-    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, Refusal, Room, SlotHold,
+    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, Room, SlotHold,
     SlotHoldId, duration,
 };
-use crate::store::{FreeSearch, House, RoomAnswer, SlotFilter};
+use crate::store::{FreeSearch, House, SlotFilter};
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -237,15 +237,11 @@ impl Command {
                     turnaround,
                     features,
                 };
-                let answer = house.add_room(request.id(), session.desk(), &room).await?;
-                return show_room(&house, answer, "there");
+                (request.id(), domain::Command::AddRoom { room })
             }
             Self::Retire { room, request } => {
-                let room = named(&house, &room).await?;
-                let answer = house
-                    .retire_room(request.id(), session.desk(), room.id)
-                    .await?;
-                return show_room(&house, answer, "retired");
+                let room = named(&house, &room).await?.id;
+                (request.id(), domain::Command::RetireRoom { room })
             }
             Self::Hold {
                 room,
@@ -362,20 +358,11 @@ pub fn period(house: &House, room: &Room, from: &str, to: &str) -> Result<Period
     period_for(room, from, to, calendar).map_err(|error| Failure::times(error, calendar))
 }
 
-fn show_room(house: &House, answer: RoomAnswer, done: &str) -> Result<Output, Failure> {
-    match answer.outcome {
-        Ok(room) => Ok(output::room(&room, done)),
-        Err(refusal) => Err(Failure::refused(refusal, &house.site().calendar)),
-    }
-}
-
 async fn claim(house: &House, hold: SlotHoldId) -> Result<SlotHold, Failure> {
-    house.slot_hold(hold).await?.ok_or_else(|| {
-        Failure::refused(
-            Refusal::NoSuchHold { hold_id: hold.0 },
-            &house.site().calendar,
-        )
-    })
+    house
+        .slot_hold(hold)
+        .await?
+        .ok_or_else(|| Failure::no_such_hold(hold.0, &house.site().calendar))
 }
 
 async fn show(house: &House, hold: SlotHoldId) -> Result<Output, Failure> {

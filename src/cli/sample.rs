@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::domain::local_time::period_for;
 use crate::domain::{
     Answer, BookedBy, Command, Desk, Done, HouseFile, Refusal, Request, RequestId, Room,
-    SiteCalendar, duration,
+    ServerCommand, ServerRequest, SiteCalendar, duration,
 };
 use crate::store::{House, Store};
 
@@ -80,10 +80,15 @@ pub async fn load(store: &Store) -> Result<(), Failure> {
     let desk = Desk("sample".to_owned());
     let file = HouseFile::parse(HOUSE).map_err(Report::from)?;
     let day: SampleDay = toml::from_str(DAY).wrap_err("assets/sample-day.toml")?;
-    let applied = store.apply_house(requests.next(), &desk, &file).await?;
-    let (site, _) = applied
-        .map_err(|refusal| Failure::refused(refusal, &SiteCalendar::new(file.site.time_zone)))?;
-    let house = store.house(site);
+    let calendar = SiteCalendar::new(file.site.time_zone);
+    let apply = ServerRequest {
+        id: requests.next(),
+        desk,
+        command: ServerCommand::ApplySite { file },
+    };
+    let applied = store.execute_server(apply).await?.outcome;
+    let change = applied.map_err(|refusal| Failure::refused(refusal, &calendar))?;
+    let house = store.house(change.site);
     let today = house.site().calendar.date(house.now().await?);
     fill(&house, &day, today, &mut requests).await
 }
@@ -199,7 +204,7 @@ async fn place(
         command,
     };
     let answer = house.execute(request).await?;
-    if let Err(refusal) = &answer.outcome {
+    if let Some(refusal) = answer.refusal() {
         if !matches!(refusal, Refusal::InThePast { .. }) {
             tracing::warn!(code = refusal.code(), request = %hold, "a sample was refused");
         }
@@ -223,7 +228,7 @@ fn confirmation(answer: &Answer) -> Option<Command> {
             hold: hold.id,
             expect_version: None,
         }),
-        Done::Slot(_) | Done::Item(_) | Done::Group(_) => None,
+        _ => None,
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use chrono_tz::{Tz, UTC};
 use clap::Subcommand;
 use color_eyre::eyre::WrapErr;
 use serde::Serialize;
 
 use crate::domain::text::harmless;
-use crate::domain::{HouseFile, Site, SiteCalendar};
-use crate::store::Applied;
+use crate::domain::{HouseFile, RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange};
 
 use super::RequestArgument;
 use super::connect::Session;
@@ -58,9 +58,9 @@ impl Command {
                 zone,
                 request,
             } => {
-                let site = store
-                    .add_site(request.id(), session.desk(), &name, &zone)
-                    .await?;
+                let time_zone = zone;
+                let add = ServerCommand::AddSite { name, time_zone };
+                let SiteChange { site, .. } = execute(session, request.id(), add, UTC).await?;
                 let zone = site.calendar.zone().name();
                 let text = format!("Added {} in {zone}.", harmless(&site.name));
                 Ok(Output::new(text, &output::site_json(&site)))
@@ -68,23 +68,41 @@ impl Command {
             Self::Apply { file, request } => {
                 let text = std::fs::read_to_string(&file)
                     .wrap_err_with(|| format!("{} could not be read", file.display()))?;
-                let house = HouseFile::parse(&text)
+                let file = HouseFile::parse(&text)
                     .map_err(|error| Failure::Usage(format!("{}, {error}", file.display())))?;
-                let (site, applied) = store
-                    .apply_house(request.id(), session.desk(), &house)
-                    .await?
-                    .map_err(|refusal| {
-                        Failure::refused(refusal, &SiteCalendar::new(house.site.time_zone))
-                    })?;
-                Ok(show_applied(&site, &applied))
+                let zone = file.site.time_zone;
+                let apply = ServerCommand::ApplySite { file };
+                let change = execute(session, request.id(), apply, zone).await?;
+                Ok(show_applied(&change))
             }
-            Self::Default { name, request: _ } => {
-                let site = store.set_default_site(&name).await?;
+            Self::Default { name, request } => {
+                let site = store.site(Some(&name)).await?;
+                let zone = site.calendar.zone();
+                let choose = ServerCommand::DefaultSite { site: site.id };
+                let SiteChange { site, .. } = execute(session, request.id(), choose, zone).await?;
                 let text = format!("{} is meant when no house is named.", harmless(&site.name));
                 Ok(Output::new(text, &output::site_json(&site)))
             }
         }
     }
+}
+
+/// Sends a command to the server; a refusal is said in the times of a zone.
+async fn execute(
+    session: &Session,
+    id: RequestId,
+    command: ServerCommand,
+    zone: Tz,
+) -> Result<SiteChange, Failure> {
+    let request = ServerRequest {
+        id,
+        desk: session.desk().clone(),
+        command,
+    };
+    let answer = session.store().execute_server(request).await?;
+    answer
+        .outcome
+        .map_err(|refusal| Failure::refused(refusal, &SiteCalendar::new(zone)))
 }
 
 #[derive(Serialize)]
@@ -102,7 +120,7 @@ struct ChangeJson<'a> {
     detail: Option<&'a str>,
 }
 
-fn show_applied(site: &Site, applied: &[Applied]) -> Output {
+fn show_applied(SiteChange { site, applied }: &SiteChange) -> Output {
     let name = harmless(&site.name);
     let text = if applied.is_empty() {
         format!("{name} is as the file describes it; nothing had to be changed.")

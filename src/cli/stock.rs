@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use crate::domain::{self, ClaimState, Item, NewItem, Refusal, StockHoldId};
-use crate::store::{House, ItemAnswer, StockFilter};
+use crate::store::{House, StockFilter};
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -137,15 +137,11 @@ impl Command {
             } => {
                 let quantity = countable(&house, quantity)?;
                 let item = NewItem { name, quantity };
-                let answer = house.add_item(request.id(), session.desk(), &item).await?;
-                return show_item(&house, answer);
+                (request.id(), domain::Command::AddItem { item })
             }
             Self::Retire { item, request } => {
-                let item = named(&house, &item).await?;
-                let answer = house
-                    .retire_item(request.id(), session.desk(), item.id)
-                    .await?;
-                return show_item(&house, answer);
+                let item = named(&house, &item).await?.id;
+                (request.id(), domain::Command::RetireItem { item })
             }
             Self::Receive {
                 item,
@@ -242,20 +238,11 @@ pub async fn named(house: &House, name: &str) -> Result<Item, Failure> {
         .map_err(|refusal| Failure::refused(refusal, &house.site().calendar))
 }
 
-fn show_item(house: &House, answer: ItemAnswer) -> Result<Output, Failure> {
-    match answer.outcome {
-        Ok(item) => Ok(output::item(&item)),
-        Err(refusal) => Err(Failure::refused(refusal, &house.site().calendar)),
-    }
-}
-
 async fn show(house: &House, hold: StockHoldId) -> Result<Output, Failure> {
-    let found = house.stock_hold(hold).await?.ok_or_else(|| {
-        Failure::refused(
-            Refusal::NoSuchHold { hold_id: hold.0 },
-            &house.site().calendar,
-        )
-    })?;
+    let found = house
+        .stock_hold(hold)
+        .await?
+        .ok_or_else(|| Failure::no_such_hold(hold.0, &house.site().calendar))?;
     let view = View {
         site: house.site(),
         now: house.now().await?,

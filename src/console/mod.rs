@@ -3,6 +3,7 @@
 //! `update(model, message) -> effects` is pure; views are functions of the model; the runtime alone knows terminals,
 //! tasks and the store. This module must not know SQL, arguments or where the database runs.
 
+pub mod alternative;
 pub mod board;
 pub mod carry;
 pub mod config;
@@ -15,7 +16,6 @@ pub mod layout;
 pub mod message;
 pub mod model;
 pub mod news;
-pub mod offer;
 pub mod reasons;
 pub mod runtime;
 pub mod selection;

@@ -13,13 +13,13 @@ use crate::domain::{
 };
 use crate::store::Picture;
 
+use super::alternative::{self, AlternativeCommand};
 use super::board::{self, Board};
 use super::carry::Carried;
 use super::dialog::Dialog;
 use super::keys::Keymap;
 use super::layout::{self, Scale, Screen};
 use super::news::Departed;
-use super::offer::{self, Offer};
 use super::selection::{Cursor, StockCursor};
 use super::text;
 
@@ -120,23 +120,23 @@ pub struct Notice {
     /// When it was said, by the database's clock.
     pub said_at: DateTime<Utc>,
     /// What can be had instead, with one key each.
-    pub offers: Vec<Offer>,
-    /// The offers in words; empty if there are none.
-    pub offered: String,
+    pub alternatives: Vec<AlternativeCommand>,
+    /// The same in words; empty if there are none.
+    pub alternatives_in_words: String,
 }
 
 impl Notice {
-    /// The text in lines of so many cells, and the offers, which are shown in any case.
+    /// The text in lines of so many cells, and the alternatives, which are shown in any case.
     pub fn lines(&self, cells: usize) -> Vec<String> {
         let mut lines = text::wrap(&self.text, cells);
-        if !self.offered.is_empty() {
-            let offered = text::wrap(&self.offered, cells);
+        if !self.alternatives_in_words.is_empty() {
+            let alternatives = text::wrap(&self.alternatives_in_words, cells);
             lines.truncate(
                 usize::from(layout::MESSAGE_ROWS)
-                    .saturating_sub(offered.len())
+                    .saturating_sub(alternatives.len())
                     .max(1),
             );
-            lines.extend(offered);
+            lines.extend(alternatives);
         }
         lines
     }
@@ -315,7 +315,9 @@ impl Model {
     fn message_rows(&self) -> u16 {
         let width = usize::from(self.size.0).saturating_sub(3);
         match &self.notice {
-            Some(notice) if !notice.offers.is_empty() || text::width(&notice.text) > width => {
+            Some(notice)
+                if !notice.alternatives.is_empty() || text::width(&notice.text) > width =>
+            {
                 u16::try_from(notice.lines(width).len()).unwrap_or(3)
             }
             _ => 1,
@@ -328,24 +330,24 @@ impl Model {
             tone,
             text: text::display(sentence),
             said_at: self.now(),
-            offers: Vec::new(),
-            offered: String::new(),
+            alternatives: Vec::new(),
+            alternatives_in_words: String::new(),
         });
     }
 
     /// Adds to what was just said what can be had instead.
-    pub fn offer(&mut self, offers: Vec<Offer>, wanted: Option<Period>) {
+    pub fn offer(&mut self, alternatives: Vec<AlternativeCommand>, wanted: Option<Period>) {
         let calendar = self.calendar();
-        if let Some(notice) = self.notice.as_mut().filter(|_| !offers.is_empty()) {
-            notice.offered = offer::words(&offers, wanted, &calendar);
-            notice.offers = offers;
+        if let Some(notice) = self.notice.as_mut().filter(|_| !alternatives.is_empty()) {
+            notice.alternatives_in_words = alternative::words(&alternatives, wanted, &calendar);
+            notice.alternatives = alternatives;
         }
     }
 
     /// What can be had with one key; in stock, digits count.
-    pub fn offers(&self) -> &[Offer] {
+    pub fn alternatives(&self) -> &[AlternativeCommand] {
         match &self.notice {
-            Some(notice) if self.panel != Panel::Stock => &notice.offers,
+            Some(notice) if self.panel != Panel::Stock => &notice.alternatives,
             _ => &[],
         }
     }

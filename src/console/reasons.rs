@@ -41,7 +41,7 @@ pub fn stretch(model: &Model) -> Option<String> {
 pub fn count(model: &Model) -> Option<String> {
     match model.panel {
         Panel::Stock => None,
-        _ if !model.offers().is_empty() => reach(model),
+        _ if !model.alternatives().is_empty() => reach(model),
         _ => Some("A number counts units of stock; Tab goes there.".into()),
     }
 }

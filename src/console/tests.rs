@@ -18,7 +18,7 @@ use super::fixtures::{console, house, now, press, request};
 use super::message::{Fault, Message};
 use super::model::Model;
 use super::update::update;
-use crate::domain::{Answer, Claim, Command, Done, Refusal, Request, RequestId, SlotHold};
+use crate::domain::{Answer, Command, Done, Refusal, Refused, Request, RequestId, SlotHold};
 use crate::store::Picture;
 
 /// A console under test: keys go in, commands come out.
@@ -88,7 +88,7 @@ impl Desk {
     }
 
     fn done(&mut self, id: RequestId, claim: SlotHold) {
-        let answer = answer(Ok(Done::Slot(claim.clone())), Some(Claim::Slot(claim)));
+        let answer = answer(Ok(Done::Slot(claim)));
         self.tell(Message::Answered {
             request: id,
             result: Ok(Box::new(answer)),
@@ -98,7 +98,7 @@ impl Desk {
     fn refuse(&mut self, id: RequestId, refusal: Refusal) -> Vec<Effect> {
         self.tell(Message::Answered {
             request: id,
-            result: Ok(Box::new(answer(Err(refusal), None))),
+            result: Ok(Box::new(answer(Err(refusal.into())))),
         })
     }
 
@@ -126,11 +126,9 @@ impl Desk {
     }
 }
 
-fn answer(outcome: Result<Done, Refusal>, claim: Option<Claim>) -> Answer {
+fn answer(outcome: Result<Done, Refused>) -> Answer {
     Answer {
         outcome,
-        claim,
-        failed_line: None,
         repeated: false,
         now: now(),
     }

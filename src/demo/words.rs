@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::domain::text::harmless;
 use crate::domain::{
-    Answer, Claim, ClaimState, Command, Done, ItemId, Period, Refusal, RoomId, Site, SlotHold,
-    StockHold, Version,
+    Answer, Claim, ClaimState, Command, Done, ItemId, Period, Refusal, Refused, RoomId, Site,
+    SlotHold, StockHold, Version,
 };
 use crate::store::{House, StoreError};
 
@@ -204,6 +204,12 @@ impl Words {
                 self.item(*item),
                 because(reason)
             ),
+            Command::AddRoom { room } => format!("add the room {}", harmless(&room.name)),
+            Command::RetireRoom { room } => format!("retire {}", self.room(*room)),
+            Command::AddItem { item } => {
+                format!("add {} × {}", item.quantity, harmless(&item.name))
+            }
+            Command::RetireItem { item } => format!("retire {}", self.item(*item)),
         }
     }
 
@@ -213,6 +219,10 @@ impl Words {
         match &answer.outcome {
             Ok(Done::Slot(hold)) => Ok(self.slot(hold)),
             Ok(Done::Stock(hold)) => Ok(self.stock(hold)),
+            Ok(Done::Room(room)) => Ok(match room.retired_at {
+                None => format!("{} is there", harmless(&room.name)),
+                Some(_) => format!("{} is retired", harmless(&room.name)),
+            }),
             Ok(Done::Item(item)) => Ok(format!(
                 "{}: {} of {} available",
                 harmless(&item.name),
@@ -227,7 +237,7 @@ impl Words {
                     group.state.word()
                 ))
             }
-            Err(refusal) => Err(refusal.sentence(&self.site.calendar)),
+            Err(refused) => Err(refused.refusal.sentence(&self.site.calendar)),
         }
     }
 
@@ -237,18 +247,19 @@ impl Words {
             (_, Ok(done)) => vec![format!("done: {done}")],
             (
                 Ok(Answer {
-                    outcome: Err(refusal),
+                    outcome: Err(refused),
                     ..
                 }),
                 Err(sentence),
             ) => {
-                vec![format!("refused ({}): {sentence}", refusal.code())]
+                vec![format!("refused ({}): {sentence}", refused.refusal.code())]
             }
             (_, Err(sentence)) => vec![format!("no answer: {sentence}")],
         };
         if let Ok(answer) = answer {
-            if answer.outcome.is_err()
-                && let Some(claim) = &answer.claim
+            if let Err(Refused {
+                claim: Some(claim), ..
+            }) = &answer.outcome
             {
                 lines.push(match claim {
                     Claim::Slot(hold) => format!("as it is now: {}", self.slot(hold)),
@@ -304,8 +315,7 @@ pub(super) fn in_short(answer: &Result<Answer, StoreError>) -> Option<String> {
     let Ok(answer) = answer else {
         return Some("no answer".into());
     };
-    let refusal = answer.outcome.as_ref().err()?;
-    Some(match refusal {
+    Some(match answer.refusal()? {
         Refusal::SlotTaken(taken) => format!("{} is taken", harmless(&taken.room)),
         Refusal::SoldOut {
             item, available: 0, ..

@@ -206,6 +206,29 @@ macro_rules! deadline {
 deadline!(SlotHold);
 deadline!(StockHold);
 
+/// What is named by a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldKind {
+    /// A claim on a room.
+    Room,
+    /// A claim on stock.
+    Stock,
+    /// Several claims that were made as one (R20).
+    Group,
+}
+
+impl HoldKind {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Room => "room",
+            Self::Stock => "stock",
+            Self::Group => "group",
+        }
+    }
+}
+
 /// A claim of either kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {

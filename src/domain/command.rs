@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Claim, Desk, Group, GroupId, Item, ItemId, Period, Refusal, RequestId, RoomId, SlotHold,
-    SlotHoldId, StockHold, StockHoldId, Version,
+    Claim, Desk, Group, GroupId, Item, ItemId, NewItem, NewRoom, Period, Refusal, RequestId, Room,
+    RoomId, SlotHold, SlotHoldId, StockHold, StockHoldId, Version,
 };
 
 /// One press of a key (or one call of the command line), with the id that it was given before it was sent (R21).
@@ -222,6 +222,26 @@ pub enum Command {
         /// Why.
         reason: String,
     },
+    /// Add a room.
+    AddRoom {
+        /// The room.
+        room: NewRoom,
+    },
+    /// Take no new claims on a room from now on (R28).
+    RetireRoom {
+        /// The room.
+        room: RoomId,
+    },
+    /// Add an item with its opening quantity.
+    AddItem {
+        /// The item.
+        item: NewItem,
+    },
+    /// Take no new claims on an item from now on (R28).
+    RetireItem {
+        /// The item.
+        item: ItemId,
+    },
 }
 
 /// A room of a group, and when.
@@ -246,15 +266,64 @@ pub struct StockLine {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Done or refused.
-    pub outcome: Result<Done, Refusal>,
-    /// The claim as it is now, when there is one; on a refusal that concerns an existing claim too.
-    pub claim: Option<Claim>,
-    /// The line of a group that was refused.
-    pub failed_line: Option<FailedLine>,
+    pub outcome: Result<Done, Refused>,
     /// Whether this request had been answered before (R21).
     pub repeated: bool,
     /// The database's clock when it answered (R10).
     pub now: DateTime<Utc>,
+}
+
+impl Answer {
+    /// Why the house said no, if it did.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.outcome.as_ref().err().map(|refused| &refused.refusal)
+    }
+
+    /// The claim on a room that the request was about, as it is now, whether it was done or refused.
+    pub fn slot(&self) -> Option<&SlotHold> {
+        match &self.outcome {
+            Ok(Done::Slot(hold)) => Some(hold),
+            Err(Refused {
+                claim: Some(Claim::Slot(hold)),
+                ..
+            }) => Some(hold),
+            _ => None,
+        }
+    }
+
+    /// The same for a claim on stock.
+    pub fn stock(&self) -> Option<&StockHold> {
+        match &self.outcome {
+            Ok(Done::Stock(hold)) => Some(hold),
+            Err(Refused {
+                claim: Some(Claim::Stock(hold)),
+                ..
+            }) => Some(hold),
+            _ => None,
+        }
+    }
+}
+
+/// What comes with a refusal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    /// Why.
+    pub refusal: Refusal,
+    /// The claim as it is now, where the refusal concerns one.
+    pub claim: Option<Claim>,
+    /// The line of a group that was refused (R20).
+    pub line: Option<FailedLine>,
+}
+
+impl From<Refusal> for Refused {
+    /// A refusal that concerns no claim and no line.
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            refusal,
+            claim: None,
+            line: None,
+        }
+    }
 }
 
 /// Which line of a group was refused (R20).
@@ -283,6 +352,8 @@ pub enum Done {
     Slot(SlotHold),
     /// A claim on stock, as it is now.
     Stock(StockHold),
+    /// A room, as it is now.
+    Room(Room),
     /// An item, as it is now.
     Item(Item),
     /// A group, as it is now.

@@ -3,6 +3,7 @@
 //! Pure values and pure functions. This module must not know about I/O, async, SQL, a terminal or a clock: whoever
 //! needs "now" hands it in.
 
+pub mod alternative;
 pub mod calendar;
 pub mod claim;
 pub mod command;
@@ -15,14 +16,19 @@ pub mod local_time;
 pub mod mistake;
 pub mod period;
 pub mod refusal;
+pub mod server;
 pub mod text;
 
+pub use alternative::Alternative;
 pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
-pub use claim::{Claim, ClaimState, Group, Purpose, SlotHold, StockHold};
-pub use command::{Answer, Command, Done, FailedLine, LineKind, Request, SlotLine, StockLine};
+pub use claim::{Claim, ClaimState, Group, HoldKind, Purpose, SlotHold, StockHold};
+pub use command::{
+    Answer, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
+};
 pub use event::{Event, EventKind, Subject};
 pub use house::{BookedBy, Item, NewItem, NewRoom, NightTimes, Room, Site};
 pub use house_file::{HouseFile, SiteEntry};
 pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};
 pub use period::{Period, PeriodError};
 pub use refusal::Refusal;
+pub use server::{Applied, ServerAnswer, ServerCommand, ServerRequest, SiteChange};

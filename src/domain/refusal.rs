@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::duration::{spoken, spoken_seconds};
 use super::text::harmless;
-use super::{ClaimState, Period, Purpose, RoomId, SiteCalendar, SlotHoldId, Version};
+use super::{
+    Alternative, ClaimState, HoldKind, Period, Purpose, RoomId, SiteCalendar, SlotHoldId, Version,
+};
 
 /// Why the house said no.
 ///
@@ -73,10 +75,13 @@ pub enum Refusal {
         /// What was asked for: a name or `#12`.
         item: String,
     },
-    /// There is no such claim, or no such group, in this site.
+    /// There is no such claim, or no such group, in this site; or its number is that of another kind.
     NoSuchHold {
         /// The number asked for.
         hold_id: i64,
+        /// What has that number, if anything has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<HoldKind>,
     },
     /// The room or the item takes no new claims (R28).
     Retired {
@@ -179,19 +184,7 @@ pub struct SlotTaken {
     pub expires_at: Option<DateTime<Utc>>,
     /// Up to three nearest free choices, nearest first.
     #[serde(default)]
-    pub choices: Vec<FreeChoice>,
-}
-
-/// A room and a period that were free at the moment of the refusal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FreeChoice {
-    /// The room.
-    pub room_id: RoomId,
-    /// Its name.
-    pub room: String,
-    /// The period.
-    #[serde(flatten)]
-    pub period: Period,
+    pub choices: Vec<Alternative>,
 }
 
 /// When held units come back if nobody confirms them.
@@ -346,7 +339,15 @@ impl Refusal {
             ),
             Self::NoSuchRoom { room } => format!("There is no room {} in this house.", harmless(room)),
             Self::NoSuchItem { item } => format!("There is no item {} in this house.", harmless(item)),
-            Self::NoSuchHold { hold_id } => format!("Nothing in this house has the number {hold_id}."),
+            Self::NoSuchHold { hold_id, kind } => {
+                let what = match kind {
+                    None => return format!("Nothing in this house has the number {hold_id}."),
+                    Some(HoldKind::Room) => "a hold on a room",
+                    Some(HoldKind::Stock) => "a hold on stock",
+                    Some(HoldKind::Group) => "a group",
+                };
+                format!("{hold_id} is {what}, which can't be meant here.")
+            }
             Self::Retired { name } => format!("{} is retired and takes no new claims.", harmless(name)),
             Self::OutsideHours {} => "The room is closed at that time; choose a time within its hours.".into(),
             Self::InThePast { to } => format!(
@@ -493,6 +494,34 @@ impl From<PeriodProblem> for Refusal {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_another_kind_is_told_as_what_it_is() {
+        let calendar = SiteCalendar::new(chrono_tz::UTC);
+        for (details, sentence) in [
+            (
+                r#"{"hold_id":17}"#,
+                "Nothing in this house has the number 17.",
+            ),
+            (
+                r#"{"hold_id":17,"kind":"room"}"#,
+                "17 is a hold on a room, which can't be meant here.",
+            ),
+            (
+                r#"{"hold_id":17,"kind":"stock"}"#,
+                "17 is a hold on stock, which can't be meant here.",
+            ),
+            (
+                r#"{"hold_id":17,"kind":"group"}"#,
+                "17 is a group, which can't be meant here.",
+            ),
+        ] {
+            let told = format!(r#"{{"refusal":"no_such_hold","details":{details}}}"#);
+            let refusal: Refusal = serde_json::from_str(&told).unwrap();
+            assert_eq!(refusal.sentence(&calendar), sentence);
+            assert_eq!(serde_json::to_string(&refusal).unwrap(), told);
+        }
+    }
 
     #[test]
     fn a_hold_that_is_too_long_is_told_how_long_it_may_be() {

@@ -1,12 +1,19 @@
 //! Commands: one autocommit statement each, asked again with the same request id when that is right (R21, R23, R24).
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::faults::{Kind, fault, kind};
-use super::send::{SendError, send};
-use super::{House, StoreError};
-use crate::domain::{Answer, Refusal, Request};
 use backon::{BackoffBuilder, ExponentialBuilder};
+use chrono::{DateTime, Utc};
+use sqlx::postgres::PgConnection;
+
+use super::faults::{Kind, fault, kind};
+use super::send::{SendError, send, send_to_server};
+use super::{House, Store, StoreError};
+use crate::domain::text::harmless;
+use crate::domain::{
+    Answer, Refusal, Request, RequestId, ServerAnswer, ServerCommand, ServerRequest, SiteId,
+};
 
 /// How long one statement may take before the connection counts as lost: longer than the server's own limit.
 const STATEMENT_PATIENCE: Duration = Duration::from_secs(12);
@@ -26,6 +33,92 @@ pub enum Progress {
     Checking,
 }
 
+/// What is asked under a request id, so that it is done once however often it is sent (R21).
+trait Question: Send + Sync + 'static {
+    /// What comes back.
+    type Answer: Send + 'static;
+
+    /// The id.
+    fn id(&self) -> RequestId;
+
+    /// Sends it once.
+    fn send(
+        &self,
+        connection: &mut PgConnection,
+    ) -> impl Future<Output = Result<Self::Answer, SendError>> + Send;
+
+    /// The refusal in an answer.
+    fn refusal(answer: &Self::Answer) -> Option<&Refusal>;
+
+    /// The answer that refuses.
+    fn refused(refusal: Refusal, now: DateTime<Utc>) -> Self::Answer;
+
+    /// Where there may be something to see now.
+    fn site(&self, answer: &Self::Answer) -> Option<SiteId>;
+}
+
+/// A request of one site.
+struct SiteRequest {
+    site: SiteId,
+    request: Request,
+}
+
+impl Question for SiteRequest {
+    type Answer = Answer;
+
+    fn id(&self) -> RequestId {
+        self.request.id
+    }
+
+    async fn send(&self, connection: &mut PgConnection) -> Result<Answer, SendError> {
+        send(connection, self.site, &self.request).await
+    }
+
+    fn refusal(answer: &Answer) -> Option<&Refusal> {
+        answer.refusal()
+    }
+
+    fn refused(refusal: Refusal, now: DateTime<Utc>) -> Answer {
+        Answer {
+            outcome: Err(refusal.into()),
+            repeated: false,
+            now,
+        }
+    }
+
+    fn site(&self, _: &Answer) -> Option<SiteId> {
+        Some(self.site)
+    }
+}
+
+impl Question for ServerRequest {
+    type Answer = ServerAnswer;
+
+    fn id(&self) -> RequestId {
+        self.id
+    }
+
+    async fn send(&self, connection: &mut PgConnection) -> Result<ServerAnswer, SendError> {
+        send_to_server(connection, self).await
+    }
+
+    fn refusal(answer: &ServerAnswer) -> Option<&Refusal> {
+        answer.outcome.as_ref().err()
+    }
+
+    fn refused(refusal: Refusal, now: DateTime<Utc>) -> ServerAnswer {
+        ServerAnswer {
+            outcome: Err(refusal),
+            repeated: false,
+            now,
+        }
+    }
+
+    fn site(&self, answer: &ServerAnswer) -> Option<SiteId> {
+        answer.outcome.as_ref().ok().map(|change| change.site.id)
+    }
+}
+
 impl House {
     /// Asks for a command and waits for the answer.
     ///
@@ -33,7 +126,7 @@ impl House {
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] if nothing was sent, [`StoreError::Unknown`] if something was and nobody could say
-    /// what became of it, and faults.
+    /// what became of it, [`StoreError::Usage`] if a name is taken, and faults.
     pub async fn execute(&self, request: Request) -> Result<Answer, StoreError> {
         self.execute_reporting(request, |_| ()).await
     }
@@ -47,13 +140,50 @@ impl House {
         request: Request,
         report: impl Fn(Progress) + Send + 'static,
     ) -> Result<Answer, StoreError> {
-        let house = self.clone();
+        let site = self.site.id;
+        self.store
+            .answer(SiteRequest { site, request }, report)
+            .await
+    }
+}
+
+impl Store {
+    /// Asks for a command to the server and waits for the answer, in the way of [`House::execute`].
+    ///
+    /// # Errors
+    /// As [`House::execute`]; [`StoreError::Site`] if the site is a demo's and can't be meant.
+    pub async fn execute_server(&self, request: ServerRequest) -> Result<ServerAnswer, StoreError> {
+        if let ServerCommand::DefaultSite { site } = request.command {
+            self.refuse_a_demo(site).await?;
+        }
+        self.answer(request, |_| ()).await
+    }
+
+    async fn refuse_a_demo(&self, site: SiteId) -> Result<(), StoreError> {
+        let mut sites = self.all_sites().await?.into_iter();
+        match sites.find(|found| found.id == site && found.is_demo) {
+            Some(demo) => Err(StoreError::Site(format!(
+                "{} is a demo's and goes when the demo ends. Choose another house.",
+                harmless(&demo.name)
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks in a task of its own.
+    async fn answer<Q: Question>(
+        &self,
+        question: Q,
+        report: impl Fn(Progress) + Send + 'static,
+    ) -> Result<Q::Answer, StoreError> {
+        let store = self.clone();
         tokio::spawn(async move {
-            let answer = house.ask_until_answered(&request, report).await;
-            if answer.is_ok() {
-                house.hint();
+            let question = Arc::new(question);
+            let answer = store.ask_until_answered(&question, report).await?;
+            if let Some(site) = question.site(&answer) {
+                store.hints.hint(site);
             }
-            answer
+            Ok(answer)
         })
         .await
         .unwrap_or_else(|error| {
@@ -63,11 +193,11 @@ impl House {
         })
     }
 
-    async fn ask_until_answered(
+    async fn ask_until_answered<Q: Question>(
         &self,
-        request: &Request,
+        question: &Arc<Q>,
         report: impl Fn(Progress) + Send,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<Q::Answer, StoreError> {
         let mut pauses = ExponentialBuilder::new()
             .with_min_delay(Duration::from_millis(20))
             .with_max_delay(Duration::from_secs(1))
@@ -78,17 +208,18 @@ impl House {
         let mut contended = 0;
         let asked_at = Instant::now();
         loop {
-            let error = match self.ask_once(request.clone()).await {
-                Asked::Answered(answer) if is_busy(&answer) && contended < CONTENDED_TRIES => {
+            let error = match self.ask_once(question).await {
+                Asked::Answered(answer) if is_busy::<Q>(&answer) && contended < CONTENDED_TRIES => {
                     contended += 1;
                     report(Progress::Retrying);
                     None
                 }
                 // Nothing was done this time; what was sent before may still be under way (R24).
-                Asked::Answered(answer) if sent && is_busy(&answer) => {
-                    return Err(unknown(request));
+                Asked::Answered(answer) if sent && is_busy::<Q>(&answer) => {
+                    return Err(unknown(question.id()));
                 }
-                Asked::Answered(answer) => return Ok(*answer),
+                Asked::Answered(answer) => return Ok(answer),
+                Asked::Unreadable(error) => return Err(error),
                 Asked::NotSent(error) if !sent => return Err(fault(&error)),
                 Asked::NotSent(error) => Some(error),
                 Asked::Failed(error) => {
@@ -101,9 +232,9 @@ impl House {
                         // Whatever stands in the way of asking again says nothing about what was sent before.
                         _ if sent => {
                             tracing::warn!(error = %fault(&error), "asking again failed");
-                            return Err(unknown(request));
+                            return Err(unknown(question.id()));
                         }
-                        Kind::Contended => return Ok(self.busy(request).await),
+                        Kind::Contended => return Ok(self.busy(question.as_ref()).await),
                         _ => return Err(fault(&error)),
                     }
                     (kind(&error) == Kind::Lost).then_some(error)
@@ -111,7 +242,7 @@ impl House {
             };
             if error.is_some() {
                 if asked_at.elapsed() > CHECKING_PATIENCE {
-                    return Err(unknown(request));
+                    return Err(unknown(question.id()));
                 }
                 report(Progress::Checking);
             }
@@ -121,15 +252,15 @@ impl House {
 
     /// Sends the command once. The statement runs in a task that owns its connection: a time-out here leaves it to
     /// itself, and only a clean end brings the connection back.
-    async fn ask_once(&self, request: Request) -> Asked {
-        let connections = self.store.connections.clone();
+    async fn ask_once<Q: Question>(&self, question: &Arc<Q>) -> Asked<Q::Answer> {
+        let connections = self.connections.clone();
         let mut connection = match connections.take().await {
             Ok(connection) => connection,
             Err(error) => return Asked::NotSent(error),
         };
-        let site = self.site.id;
+        let question = Arc::clone(question);
         let statement = tokio::spawn(async move {
-            let outcome = send(&mut connection, site, &request).await;
+            let outcome = question.send(&mut connection).await;
             match &outcome {
                 Ok(_) | Err(SendError::Unreadable(_)) => connections.give_back(connection),
                 Err(SendError::Sql(error)) if kind(error) == Kind::Lost => {
@@ -140,41 +271,34 @@ impl House {
             outcome
         });
         match tokio::time::timeout(STATEMENT_PATIENCE, statement).await {
-            Ok(Ok(Ok(answer))) => Asked::Answered(Box::new(answer)),
+            Ok(Ok(Ok(answer))) => Asked::Answered(answer),
             Ok(Ok(Err(SendError::Sql(error)))) => Asked::Failed(error),
-            Ok(Ok(Err(SendError::Unreadable(error)))) => {
-                Asked::Failed(sqlx::Error::Decode(error.to_string().into()))
-            }
+            Ok(Ok(Err(SendError::Unreadable(error)))) => Asked::Unreadable(error),
             Ok(Err(_)) => Asked::Failed(sqlx::Error::WorkerCrashed),
             Err(_) => Asked::Failed(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
         }
     }
 
     /// The answer `busy`, with the last time that the database told.
-    async fn busy(&self, request: &Request) -> Answer {
-        tracing::warn!(request = %request.id, "contended until patience ended");
-        Answer {
-            outcome: Err(Refusal::Busy {}),
-            claim: None,
-            failed_line: None,
-            repeated: false,
-            now: self.now().await.unwrap_or_default(),
-        }
+    async fn busy<Q: Question>(&self, question: &Q) -> Q::Answer {
+        tracing::warn!(request = %question.id(), "contended until patience ended");
+        Q::refused(Refusal::Busy {}, self.now().await.unwrap_or_default())
     }
 }
 
-fn unknown(request: &Request) -> StoreError {
-    StoreError::Unknown {
-        request_id: request.id,
-    }
+fn unknown(request_id: RequestId) -> StoreError {
+    StoreError::Unknown { request_id }
 }
 
-fn is_busy(answer: &Answer) -> bool {
-    matches!(answer.outcome, Err(Refusal::Busy {}))
+fn is_busy<Q: Question>(answer: &Q::Answer) -> bool {
+    matches!(Q::refusal(answer), Some(Refusal::Busy {}))
 }
 
-enum Asked {
-    Answered(Box<Answer>),
+/// What became of sending a question once.
+enum Asked<Answer> {
+    Answered(Answer),
+    /// It was answered, and the answer makes no sense.
+    Unreadable(StoreError),
     NotSent(sqlx::Error),
     Failed(sqlx::Error),
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{House, StoreError};
-use crate::domain::{Period, RoomId};
+use crate::domain::{Alternative, Period, RoomId};
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,21 +16,6 @@ pub struct FreeSearch {
     pub party: Option<i32>,
     /// What the room must have, all of it.
     pub features: Vec<String>,
-}
-
-/// A room and the first period in which it is free.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Free {
-    /// The room.
-    pub room: RoomId,
-    /// Its name.
-    pub room_name: String,
-    /// How many people fit in.
-    pub capacity: i32,
-    /// When.
-    pub period: Period,
-    /// Nights in dates, for a room booked by the night (R7).
-    pub nights: Option<i32>,
 }
 
 struct FreeRow {
@@ -47,7 +32,7 @@ impl House {
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
-    pub async fn find_free(&self, search: &FreeSearch) -> Result<Vec<Free>, StoreError> {
+    pub async fn find_free(&self, search: &FreeSearch) -> Result<Vec<Alternative>, StoreError> {
         // A stay of some nights is up to a day shorter than as many days. What is longer fits nowhere, and may be longer
         // than the database can add to a time.
         if search.length - TimeDelta::days(1) > search.window.length() {
@@ -76,12 +61,12 @@ impl House {
             })
             .await?
             .into_iter()
-            .map(Free::try_from)
+            .map(Alternative::try_from)
             .collect()
     }
 }
 
-impl TryFrom<FreeRow> for Free {
+impl TryFrom<FreeRow> for Alternative {
     type Error = StoreError;
 
     fn try_from(row: FreeRow) -> Result<Self, StoreError> {
@@ -90,7 +75,7 @@ impl TryFrom<FreeRow> for Free {
         Ok(Self {
             room: RoomId(row.room_id),
             room_name: row.room,
-            capacity: row.capacity,
+            capacity: Some(row.capacity),
             period,
             nights: row.nights,
         })

@@ -26,17 +26,14 @@ pub mod watch;
 pub use commands::Progress;
 pub use demo::{DemoSite, Recorded};
 pub use error::StoreError;
-pub use free::{Free, FreeSearch};
-pub use house::{ItemAnswer, RoomAnswer};
+pub use free::FreeSearch;
 pub use picture::Picture;
 pub use prompt::{Prompt, Said, Waiting};
 pub use read::{HistoryOf, Problem, SlotFilter, StockFilter};
 pub use schema::SchemaState;
-pub use sites::Applied;
 pub use stepwise::{StepLimits, StepPlace, StepView, Stepwise};
 pub use watch::{Revive, Watch, WatchEvent};
 
-use std::cell::Cell;
 use std::future::Future;
 use std::time::Duration;
 
@@ -46,12 +43,12 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use self::connections::Connections;
 use self::faults::{Kind, fault, kind};
 use self::hint::Hints;
-use crate::domain::{Desk, RequestId, Site};
+use crate::domain::{Desk, Site};
 
 /// How long a read may take before the server counts as out of reach: longer than the server's own limit.
 const READ_PATIENCE: Duration = Duration::from_secs(12);
 
-/// How often a read, or a change to the house itself, is asked again.
+/// How often a read is asked again.
 const ASKED_AGAIN: usize = 2;
 
 /// One database, as one desk or one command line sees it. Cheap to clone.
@@ -115,40 +112,6 @@ impl Store {
     pub async fn close(&self) {
         self.hints.finish().await;
         self.connections.close().await;
-    }
-
-    /// One statement that changes the house itself under a request id, so that it is safe to ask twice. If it may have been
-    /// done and nobody can be asked, the outcome is unknown (R24).
-    async fn change<T, Asked>(
-        &self,
-        request: RequestId,
-        mut statement: impl FnMut(PgConnection) -> Asked,
-    ) -> Result<T, StoreError>
-    where
-        Asked: Future<Output = (PgConnection, Result<T, sqlx::Error>)>,
-    {
-        let unsure = Cell::new(false);
-        let outcome = self
-            .ask(|connection| {
-                let asked = statement(connection);
-                let before = unsure.replace(true);
-                let unsure = &unsure;
-                async move {
-                    let (connection, outcome) = asked.await;
-                    let lost = matches!(&outcome, Err(error) if kind(error) == Kind::Lost);
-                    unsure.set(before || lost);
-                    (connection, outcome)
-                }
-            })
-            .await;
-        match outcome {
-            Err(StoreError::OutOfReach { .. } | StoreError::Busy) if unsure.get() => {
-                Err(StoreError::Unknown {
-                    request_id: request,
-                })
-            }
-            outcome => outcome,
-        }
     }
 
     /// One statement that reads, or that is safe to ask twice: asked again on a fresh connection if an idle one turns

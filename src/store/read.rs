@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::rows::{EventRow, GroupAnswerRow, SlotRow, StockRow};
-use super::{House, StoreError};
+use super::{House, Store, StoreError};
 use crate::domain::{
     ClaimState, Desk, Event, Group, GroupId, ItemId, Period, RequestId, RoomId, SlotHold,
     SlotHoldId, StockHold, StockHoldId,
@@ -336,13 +336,19 @@ impl House {
     /// # Errors
     /// As [`House::slot_hold`].
     pub async fn now(&self) -> Result<DateTime<Utc>, StoreError> {
-        self.store
-            .ask(async |mut connection| {
-                let now = sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
-                    .fetch_one(&mut connection)
-                    .await;
-                (connection, now)
-            })
-            .await
+        self.store.now().await
+    }
+}
+
+impl Store {
+    /// The database's clock (R10).
+    pub(super) async fn now(&self) -> Result<DateTime<Utc>, StoreError> {
+        self.ask(async |mut connection| {
+            let now = sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
+                .fetch_one(&mut connection)
+                .await;
+            (connection, now)
+        })
+        .await
     }
 }

@@ -4,10 +4,16 @@ use serde_json::{Value, json};
 use sqlx::postgres::PgConnection;
 
 use super::StoreError;
+use super::house::room_rows;
 use super::rows::{
-    GroupAnswerRow, Head, ItemAnswerRow, ItemRow, SlotAnswerRow, SlotRow, StockAnswerRow, StockRow,
+    GroupAnswerRow, Head, ItemAnswerRow, ItemRow, RoomAnswerRow, SlotAnswerRow, SlotRow,
+    StockAnswerRow, StockRow,
 };
-use crate::domain::{Answer, Claim, Command, Done, Request, SiteId, SlotLine, StockLine};
+use super::sites::{house_json, site_rows};
+use crate::domain::{
+    Answer, Applied, Claim, Command, Done, Refusal, Refused, Request, Room, ServerAnswer,
+    ServerCommand, ServerRequest, SiteChange, SiteId, SlotLine, StockLine,
+};
 
 /// Why a command got no answer.
 pub(super) enum SendError {
@@ -51,16 +57,20 @@ pub(super) fn function(command: &Command) -> &'static str {
         Command::CancelGroup { .. } => "cancel_group",
         Command::ReceiveStock { .. } => "receive_stock",
         Command::AdjustStock { .. } => "adjust_stock",
+        Command::AddRoom { .. } => "add_room",
+        Command::RetireRoom { .. } => "retire_room",
+        Command::AddItem { .. } => "add_item",
+        Command::RetireItem { .. } => "retire_item",
     }
 }
 
-/// One command, one statement, one round trip.
+/// One command, one statement, one round trip; a room itself is read behind it.
 pub(super) async fn send(
     connection: &mut PgConnection,
     site: SiteId,
     request: &Request,
 ) -> Result<Answer, SendError> {
-    let (site, id, desk) = (site.0, request.id.0, request.desk.0.as_str());
+    let (house, site, id, desk) = (site, site.0, request.id.0, request.desk.0.as_str());
     Ok(match &request.command {
         Command::HoldSlot {
             room,
@@ -420,13 +430,149 @@ pub(super) async fn send(
             .fetch_one(connection)
             .await?,
         )?,
+        Command::AddRoom { room } => {
+            let row = sqlx::query_as!(
+                RoomAnswerRow,
+                "SELECT * FROM add_room($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                site,
+                id,
+                desk,
+                room.name,
+                room.capacity,
+                room.booked_by.word(),
+                room.turnaround as _,
+                &room.features,
+                room.night_times.check_in,
+                room.night_times.check_out
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            room_answer(connection, house, row).await?
+        }
+        Command::RetireRoom { room } => {
+            let row = sqlx::query_as!(
+                RoomAnswerRow,
+                "SELECT * FROM retire_room($1, $2, $3, $4)",
+                site,
+                id,
+                desk,
+                room.0
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            room_answer(connection, house, row).await?
+        }
+        Command::AddItem { item } => item_answer(
+            sqlx::query_as!(
+                ItemAnswerRow,
+                "SELECT * FROM add_item($1, $2, $3, $4, $5)",
+                site,
+                id,
+                desk,
+                item.name,
+                item.quantity
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
+        Command::RetireItem { item } => item_answer(
+            sqlx::query_as!(
+                ItemAnswerRow,
+                "SELECT * FROM retire_item($1, $2, $3, $4)",
+                site,
+                id,
+                desk,
+                item.0
+            )
+            .fetch_one(connection)
+            .await?,
+        )?,
     })
 }
 
-fn answer(head: Head, done: Option<Done>, claim: Option<Claim>) -> Result<Answer, StoreError> {
-    let outcome = match (head.refusal, done) {
-        (Some(refusal), _) => Err(refusal),
-        (None, Some(done)) => Ok(done),
+/// One command to the server; its site and the time are read behind it.
+pub(super) async fn send_to_server(
+    connection: &mut PgConnection,
+    request: &ServerRequest,
+) -> Result<ServerAnswer, SendError> {
+    let (id, desk) = (request.id.0, request.desk.0.as_str());
+    let mut applied = Vec::new();
+    match &request.command {
+        ServerCommand::AddSite { name, time_zone } => {
+            sqlx::query_scalar!(
+                r#"SELECT add_site($1, $2, $3, $4) AS "site_id!""#,
+                id,
+                desk,
+                name,
+                time_zone
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+        }
+        ServerCommand::ApplySite { file } => {
+            applied = sqlx::query_as!(
+                Applied,
+                r#"
+                    SELECT kind AS "kind!", name AS "name!", change AS "change!", detail
+                    FROM apply_house($1, $2, $3)
+                    "#,
+                id,
+                desk,
+                house_json(file)
+            )
+            .fetch_all(&mut *connection)
+            .await?;
+        }
+        ServerCommand::DefaultSite { site } => {
+            sqlx::query!("SELECT set_default_site($1)", site.0)
+                .execute(&mut *connection)
+                .await?;
+        }
+    }
+    let reused = applied
+        .iter()
+        .find(|applied| applied.change == "request_reused");
+    let outcome = match reused {
+        Some(reused) => Err(Refusal::RequestReused {
+            command: reused.name.clone(),
+        }),
+        None => {
+            let rows = site_rows(&mut *connection).await?;
+            let row = rows.into_iter().find(|row| match &request.command {
+                ServerCommand::AddSite { name, .. } => row.name == *name,
+                ServerCommand::ApplySite { file } => row.name == file.site.name,
+                ServerCommand::DefaultSite { site } => row.site_id == site.0,
+            });
+            let site = row
+                .ok_or_else(|| StoreError::Fault("The site was changed and is not there.".into()))?
+                .try_into()?;
+            Ok(SiteChange { site, applied })
+        }
+    };
+    Ok(ServerAnswer {
+        outcome,
+        // These functions don't say.
+        repeated: false,
+        now: sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
+            .fetch_one(connection)
+            .await?,
+    })
+}
+
+/// The answer, with what came in it: where the request was refused, a claim as it is now.
+fn answer<Found>(
+    head: Head,
+    found: Option<Found>,
+    done: impl FnOnce(Found) -> Done,
+    claim: impl FnOnce(Found) -> Option<Claim>,
+) -> Result<Answer, StoreError> {
+    let outcome = match (head.refusal, found) {
+        (Some(refusal), found) => Err(Refused {
+            refusal,
+            claim: found.and_then(claim),
+            line: head.failed_line,
+        }),
+        (None, Some(found)) => Ok(done(found)),
         (None, None) => {
             return Err(StoreError::Fault(
                 "The database said done and sent no claim.".into(),
@@ -435,8 +581,6 @@ fn answer(head: Head, done: Option<Done>, claim: Option<Claim>) -> Result<Answer
     };
     Ok(Answer {
         outcome,
-        claim,
-        failed_line: head.failed_line,
         repeated: head.repeated,
         now: head.now,
     })
@@ -445,24 +589,39 @@ fn answer(head: Head, done: Option<Done>, claim: Option<Claim>) -> Result<Answer
 fn slot_answer(row: SlotAnswerRow) -> Result<Answer, StoreError> {
     let (head, row): (Head, SlotRow) = row.split()?;
     let hold = row.hold_id.map(|_| row.try_into()).transpose()?;
-    answer(head, hold.clone().map(Done::Slot), hold.map(Claim::Slot))
+    answer(head, hold, Done::Slot, |hold| Some(Claim::Slot(hold)))
 }
 
 fn stock_answer(row: StockAnswerRow) -> Result<Answer, StoreError> {
     let (head, row): (Head, StockRow) = row.split()?;
     let hold = row.hold_id.map(|_| row.try_into()).transpose()?;
-    answer(head, hold.clone().map(Done::Stock), hold.map(Claim::Stock))
+    answer(head, hold, Done::Stock, |hold| Some(Claim::Stock(hold)))
+}
+
+async fn room_answer(
+    connection: &mut PgConnection,
+    site: SiteId,
+    row: RoomAnswerRow,
+) -> Result<Answer, SendError> {
+    let (head, row) = row.split()?;
+    let rooms = room_rows(connection, site).await?.into_iter();
+    let room = rooms
+        .filter(|room| Some(room.room_id) == row.room_id)
+        .map(Room::try_from)
+        .next()
+        .transpose()?;
+    Ok(answer(head, room, Done::Room, |_| None)?)
 }
 
 fn item_answer(row: ItemAnswerRow) -> Result<Answer, StoreError> {
     let (head, row): (Head, ItemRow) = row.split()?;
     let item = row.item_id.map(|_| row.try_into()).transpose()?;
-    answer(head, item.map(Done::Item), None)
+    answer(head, item, Done::Item, |_| None)
 }
 
 fn group_answer(row: GroupAnswerRow) -> Result<Answer, StoreError> {
     let (head, group) = row.split()?;
-    answer(head, group.map(Done::Group), None)
+    answer(head, group, Done::Group, |_| None)
 }
 
 fn slot_lines(lines: &[SlotLine]) -> Value {

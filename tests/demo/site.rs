@@ -1,7 +1,7 @@
 //! The demo's own site: made for one run, never in the way of another, gone without a trace.
 
 use keyrack::domain::house_file::HouseFile;
-use keyrack::domain::{Desk, RequestId};
+use keyrack::domain::{Desk, RequestId, ServerCommand, ServerRequest};
 use keyrack::store::Store;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor};
@@ -108,7 +108,9 @@ async fn a_demo_s_site_never_counts_as_one_to_choose() {
         test.store.site(Some(&name)).await.unwrap().id,
         demo.house().site().id
     );
-    let told = test.store.set_default_site(&name).await.unwrap_err();
+    let site = demo.house().site().id;
+    let choose = ServerRequest::fresh(anna(), ServerCommand::DefaultSite { site });
+    let told = test.store.execute_server(choose).await.unwrap_err();
     assert!(told.to_string().contains("is a demo's"), "{told}");
     let mut stray = test.database.connect().await;
     assert_eq!(

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use chrono::TimeDelta;
 use keyrack::domain::house_file::HouseFile;
 use keyrack::domain::{
-    Answer, Command, Desk, Done, GroupId, ItemId, Request, RequestId, RoomId, SlotHoldId, SlotLine,
-    StockHoldId, StockLine,
+    Answer, Command, Desk, Done, GroupId, ItemId, Request, RequestId, RoomId, ServerCommand,
+    SlotHoldId, SlotLine, StockHoldId, StockLine,
 };
 use keyrack::store::{House, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
-use crate::support::{HOUSE, hold_slot, hold_stock, hours};
+use crate::support::{HOUSE, change_site, hold_slot, hold_stock, hours};
 
 /// Every command, by the name of its function.
 pub const COMMANDS: [&str; 20] = [
@@ -60,12 +60,8 @@ impl Place {
         let store = Store::connect(options.clone()).await.unwrap();
         let desk = Desk("anna".into());
         let file = HouseFile::parse(&HOUSE.replace("Test House", name)).unwrap();
-        let (site, _) = store
-            .apply_house(RequestId::fresh(), &desk, &file)
-            .await
-            .unwrap()
-            .unwrap();
-        let house = store.house(site);
+        let site = change_site(&store, &desk, ServerCommand::ApplySite { file }).await;
+        let house = store.house(site.site);
         let room = async |name: &str| house.room_named(name).await.unwrap().unwrap().id;
         let (blue, garden) = (room("Blue room").await, room("Garden room").await);
         let breakfast = house.item_named("Breakfast").await.unwrap().unwrap().id;

@@ -183,7 +183,7 @@ async fn work(
                     }
                     "done".to_owned()
                 }
-                Err(refusal) => refusal.code().to_owned(),
+                Err(refused) => refused.refusal.code().to_owned(),
             },
             Err(StoreError::Fault(sentence)) => sentence,
             Err(other) => panic!("{other}"),

@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use keyrack::domain::house_file::HouseFile;
-use keyrack::domain::{Desk, RequestId};
+use keyrack::domain::{Desk, ServerCommand};
 use keyrack::store::Store;
 use sqlx::postgres::PgConnection;
 
 use desks::{Playground, Record, careful, careless, vandal};
 use item::Item;
 use room::Room;
-use support::Database;
+use support::{Database, change_site};
 
 /// How long the desks are at it before their history is looked at.
 const ROUND: Duration = Duration::from_millis(2_500);
@@ -93,11 +93,10 @@ async fn play(
         .await
         .unwrap();
     let desk = Desk("anna".into());
-    let (site, _) = store
-        .apply_house(RequestId::fresh(), &desk, &house(round))
+    let file = house(round);
+    let site = change_site(&store, &desk, ServerCommand::ApplySite { file })
         .await
-        .unwrap()
-        .unwrap();
+        .site;
     let house = store.house(site.clone());
     let rooms = house
         .rooms()

@@ -460,15 +460,16 @@ impl Teller {
         let Heard::Answer(answer) = &record.heard else {
             return;
         };
-        let Err(refusal) = &answer.outcome else {
+        let Err(refused) = &answer.outcome else {
             return;
         };
+        let refusal = &refused.refusal;
         // What a repeated answer shows is how things stand now, and not how they stood.
         if answer.repeated {
             return;
         }
         let window = (record.earliest, micros(answer.now));
-        match &answer.claim {
+        match &refused.claim {
             Some(Claim::Slot(hold)) => {
                 let claim = hold.id.0;
                 let part = match refusal {
@@ -517,7 +518,7 @@ impl Teller {
                         Some(hold.0),
                     ),
                     Command::HoldGroup { rooms, .. } => {
-                        let line = answer.failed_line.unwrap();
+                        let line = refused.line.unwrap();
                         assert_eq!(line.kind, LineKind::Room);
                         let line = &rooms[line.number as usize - 1];
                         (line.room.0, bounds(&line.period), None)
@@ -590,7 +591,7 @@ impl Teller {
                 .iter()
                 .filter(|hold| hold.state.is_active())
                 .try_for_each(same),
-            Done::Item(_) => Some(()),
+            Done::Room(_) | Done::Item(_) => Some(()),
         }
     }
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use keyrack::domain::{Desk, Refusal, Request, RequestId, SiteCalendar};
+use keyrack::domain::{Command, Desk, Refusal, Request, ServerCommand, SiteCalendar};
 use keyrack::postgres::{self, Settings};
 use keyrack::store::{Progress, Store, StoreError};
 use sqlx::postgres::PgConnection;
 
-use crate::support::{TestHouse, hold_slot, hours, until_blocked};
+use crate::support::{TestHouse, change_site, hold_slot, hours, until_blocked};
 use crate::{open_transaction, run, value};
 
 /// The backend of a store that waits for a lock.
@@ -45,7 +45,7 @@ async fn r23_contention_is_asked_again_and_then_busy_and_works_when_it_is_over()
         .execute_reporting(request.clone(), move |what| progress.send(what).unwrap())
         .await
         .unwrap();
-    assert_eq!(answer.outcome, Err(Refusal::Busy {}));
+    assert_eq!(answer.refusal(), Some(&Refusal::Busy {}));
     assert!(!answer.repeated);
     let mut retries = 0;
     while let Some(what) = heard.recv().await {
@@ -65,11 +65,12 @@ async fn r23_contention_is_asked_again_and_then_busy_and_works_when_it_is_over()
 async fn r23_a_contended_change_to_the_house_itself_is_busy_and_works_when_it_is_over() {
     let test = TestHouse::new().await;
     let (mut holder, _) = open_transaction(&test, &lock(&test)).await;
-    let request = RequestId::fresh();
-    let retire = async || test.house.retire_room(request, &test.desk, test.blue).await;
-    assert_eq!(retire().await, Err(StoreError::Busy));
+    let retire = Command::RetireRoom { room: test.blue };
+    let request = Request::fresh(test.desk.clone(), retire);
+    let answer = test.house.execute(request.clone()).await.unwrap();
+    assert_eq!(answer.refusal(), Some(&Refusal::Busy {}));
     run(&mut holder, "COMMIT").await;
-    let answer = retire().await.unwrap();
+    let answer = test.house.execute(request).await.unwrap();
     assert!(answer.outcome.is_ok());
     assert!(!answer.repeated);
     test.assert_all_is_well().await;
@@ -161,7 +162,7 @@ async fn r24_a_command_that_was_done_before_its_connection_died_is_not_done_agai
         .unwrap();
     let again = test.house.execute(request).await.unwrap();
     assert!(again.repeated);
-    assert_eq!(answer.claim, again.claim);
+    assert_eq!(answer.slot(), again.slot());
     let claims: i64 = value(&mut observer, "SELECT count(*) FROM slot_hold").await;
     assert_eq!(claims, 1);
 }
@@ -193,16 +194,11 @@ async fn r24_a_server_that_is_gone_is_out_of_reach_in_a_sentence() {
     let store = Store::connect(options.clone()).await.unwrap();
     store.migrate().await.unwrap();
     let desk = Desk("anna".into());
-    let site = store
-        .add_site(
-            keyrack::domain::RequestId::fresh(),
-            &desk,
-            "Annex",
-            "Europe/Paris",
-        )
-        .await
-        .unwrap();
-    let house = store.house(site);
+    let add = ServerCommand::AddSite {
+        name: "Annex".into(),
+        time_zone: "Europe/Paris".into(),
+    };
+    let house = store.house(change_site(&store, &desk, add).await.site);
     // The last one out stops it.
     server.leave().await.unwrap();
 

@@ -38,7 +38,7 @@ async fn r4_who_only_needs_the_room_made_ready_too_late_is_offered_the_time_befo
     let offered: Vec<_> = taken
         .choices
         .iter()
-        .map(|choice| (choice.room_id, choice.period))
+        .map(|choice| (choice.room, choice.period))
         .collect();
     assert!(offered.contains(&(test.studio, wanted)), "{offered:?}");
 }

@@ -26,7 +26,7 @@ async fn stay(test: &TestHouse, arrival: u64, departure: u64) -> Result<SlotHold
     {
         Ok(Done::Slot(hold)) => Ok(hold),
         Ok(other) => panic!("{other:?}"),
-        Err(refusal) => Err(refusal),
+        Err(refused) => Err(refused.refusal),
     }
 }
 

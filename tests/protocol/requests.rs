@@ -4,7 +4,7 @@ use keyrack::domain::{Command, Refusal, Request};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::support::{TestHouse, hold_slot, hours};
+use crate::support::{TestHouse, hold_slot, hours, refusal};
 use crate::{Sent, ask, at, call_on, hold_slot_call, open_transaction, run, value};
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn r21_a_refusal_is_remembered_though_the_slot_is_free_by_now() {
     let request = Request::fresh(test.desk.clone(), hold_slot(test.blue, hours(1, 3), None));
     let first = test.house.execute(request.clone()).await.unwrap();
     assert!(!first.repeated);
-    let Err(Refusal::SlotTaken(taken)) = first.outcome else {
+    let Refusal::SlotTaken(taken) = refusal(first) else {
         panic!()
     };
     test.ask(Command::CancelSlot {
@@ -66,7 +66,7 @@ async fn r21_a_refusal_is_remembered_though_the_slot_is_free_by_now() {
     .unwrap();
     let again = test.house.execute(request.clone()).await.unwrap();
     assert!(again.repeated);
-    let Err(Refusal::SlotTaken(remembered)) = again.outcome else {
+    let Refusal::SlotTaken(remembered) = refusal(again) else {
         panic!()
     };
     assert_eq!(taken, remembered);

@@ -154,7 +154,7 @@ async fn r1_ten_desks_through_the_store_make_one_winner() {
     for desk in desks {
         match desk.await.unwrap().outcome {
             Ok(_) => won += 1,
-            Err(refusal) => assert_eq!(refusal.code(), "slot_taken"),
+            Err(refused) => assert_eq!(refused.refusal.code(), "slot_taken"),
         }
     }
     assert_eq!(won, 1);

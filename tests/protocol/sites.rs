@@ -1,21 +1,21 @@
 //! Nothing crosses a site (R29).
 
-use keyrack::domain::{Command, Refusal, Request, RequestId};
+use keyrack::domain::{Command, Request, ServerCommand};
 use keyrack::store::House;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::support::{TestHouse, hold_slot, hold_stock, hours, refusal};
+use crate::support::{TestHouse, change_site, hold_slot, hold_stock, hours};
 use crate::{ask, at, guard, run, try_run, value};
 
 /// The same house a second time, under another name.
 async fn annex(test: &TestHouse) -> House {
-    let site = test
-        .store
-        .add_site(RequestId::fresh(), &test.desk, "Annex", "Asia/Tokyo")
-        .await
-        .unwrap();
-    test.store.house(site)
+    let add = ServerCommand::AddSite {
+        name: "Annex".into(),
+        time_zone: "Asia/Tokyo".into(),
+    };
+    let change = change_site(&test.store, &test.desk, add).await;
+    test.store.house(change.site)
 }
 
 #[tokio::test]
@@ -91,24 +91,17 @@ async fn r29_numbers_of_another_site_are_not_found() {
             },
             "no_such_item",
         ),
+        (Command::RetireRoom { room: test.blue }, "no_such_room"),
+        (Command::RetireItem { item: test.ticket }, "no_such_item"),
     ] {
         let answer = annex
             .execute(Request::fresh(test.desk.clone(), command.clone()))
             .await
             .unwrap();
-        assert_eq!(answer.claim, None, "{command:?}");
-        assert_eq!(refusal(answer).code(), expected, "{command:?}");
+        let refused = answer.outcome.unwrap_err();
+        assert_eq!(refused.claim, None, "{command:?}");
+        assert_eq!(refused.refusal.code(), expected, "{command:?}");
     }
-    let retired = annex
-        .retire_room(RequestId::fresh(), &test.desk, test.blue)
-        .await
-        .unwrap();
-    assert!(matches!(retired.outcome, Err(Refusal::NoSuchRoom { .. })));
-    let retired = annex
-        .retire_item(RequestId::fresh(), &test.desk, test.ticket)
-        .await
-        .unwrap();
-    assert!(matches!(retired.outcome, Err(Refusal::NoSuchItem { .. })));
 
     // Reading neither.
     assert_eq!(annex.slot_hold(slot).await.unwrap(), None);

@@ -76,6 +76,6 @@ async fn r23_a_deadlock_with_a_writer_around_the_protocol_is_an_answer_and_not_a
     match answer.outcome {
         // Whom PostgreSQL chooses is its own business.
         Ok(_) => assert!(stray_outcome.is_err()),
-        Err(refusal) => assert_eq!(refusal.code(), "slot_taken"),
+        Err(refused) => assert_eq!(refused.refusal.code(), "slot_taken"),
     }
 }

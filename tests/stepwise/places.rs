@@ -223,8 +223,8 @@ async fn a_rival_in_step_mode_waits_for_a_desk_by_name_and_then_hears_who_was_fi
     let view = bert
         .until(|view| matches!(view.place, StepPlace::Answered(_)))
         .await;
-    match &answered(&view).outcome {
-        Err(Refusal::SlotTaken { .. }) => {}
+    match answered(&view).refusal() {
+        Some(Refusal::SlotTaken { .. }) => {}
         other => panic!("{other:?}"),
     }
     assert!(
@@ -284,8 +284,8 @@ async fn what_is_waited_for_is_said_in_words() {
         .until(|view| matches!(view.place, StepPlace::Answered(_)))
         .await;
     assert!(matches!(
-        answered(&view).outcome,
-        Err(Refusal::SoldOut { .. })
+        answered(&view).refusal(),
+        Some(Refusal::SoldOut { .. })
     ));
     other.commit().await.unwrap();
 

@@ -1,8 +1,10 @@
 //! Step by step or at once: the same answers, the same rows.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use keyrack::domain::{Answer, Claim, Command, Desk, Done, Group, Request, SlotHold, StockHold};
-use keyrack::domain::{SlotLine, StockLine, Version};
+use keyrack::domain::{
+    Answer, Claim, Command, Desk, Done, Group, Refusal, Refused, Request, SlotHold, SlotLine,
+    StockHold, StockLine, Version,
+};
 use keyrack::store::StepPlace;
 
 use crate::support::{Database, TestHouse, hold_slot, hold_stock, hour, hours};
@@ -237,11 +239,6 @@ async fn commands_of_desks(database: &Database) -> Vec<String> {
 /// An answer without what depends on the moment.
 fn timeless(mut answer: Answer) -> Answer {
     answer.now = DateTime::<Utc>::MIN_UTC;
-    let claim = answer.claim.take();
-    answer.claim = claim.map(|claim| match claim {
-        Claim::Slot(hold) => Claim::Slot(timeless_slot(hold)),
-        Claim::Stock(hold) => Claim::Stock(timeless_stock(hold)),
-    });
     answer.outcome = match answer.outcome {
         Ok(Done::Slot(hold)) => Ok(Done::Slot(timeless_slot(hold))),
         Ok(Done::Stock(hold)) => Ok(Done::Stock(timeless_stock(hold))),
@@ -250,8 +247,18 @@ fn timeless(mut answer: Answer) -> Answer {
             stock: group.stock.into_iter().map(timeless_stock).collect(),
             ..group
         })),
-        Err(refusal) if refusal.code() == "hold_expired" => Err(keyrack::domain::Refusal::Busy {}),
-        other => other,
+        Ok(other) => Ok(other),
+        Err(refused) => Err(Refused {
+            refusal: match refused.refusal {
+                Refusal::HoldExpired { .. } => Refusal::Busy {},
+                other => other,
+            },
+            claim: refused.claim.map(|claim| match claim {
+                Claim::Slot(hold) => Claim::Slot(timeless_slot(hold)),
+                Claim::Stock(hold) => Claim::Stock(timeless_stock(hold)),
+            }),
+            ..refused
+        }),
     };
     answer
 }

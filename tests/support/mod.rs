@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use keyrack::domain::house_file::HouseFile;
 use keyrack::domain::{
-    Answer, Command, Desk, Done, ItemId, Period, Refusal, Request, RequestId, RoomId, SlotHold,
-    StockHold,
+    Answer, Command, Desk, Done, ItemId, Period, Refusal, Request, RoomId, ServerCommand,
+    ServerRequest, SiteChange, SlotHold, StockHold,
 };
 use keyrack::postgres::{self, PostgresError, Server, Settings};
 use keyrack::store::{House, Store};
@@ -246,12 +246,8 @@ impl TestHouse {
         store.check_schema().await.unwrap();
         let desk = Desk("anna".into());
         let file = HouseFile::parse(text).unwrap();
-        let (site, _) = store
-            .apply_house(RequestId::fresh(), &desk, &file)
-            .await
-            .unwrap()
-            .unwrap();
-        let house = store.house(site);
+        let site = change_site(&store, &desk, ServerCommand::ApplySite { file }).await;
+        let house = store.house(site.site);
         let room = async |name: &str| house.room_named(name).await.unwrap().unwrap().id;
         let item = async |name: &str| house.item_named(name).await.unwrap().unwrap().id;
         Self {
@@ -317,6 +313,13 @@ impl TestHouse {
     }
 }
 
+/// A command to the server, which must work.
+pub async fn change_site(store: &Store, desk: &Desk, command: ServerCommand) -> SiteChange {
+    let request = ServerRequest::fresh(desk.clone(), command);
+    let answer = store.execute_server(request).await.unwrap();
+    answer.outcome.unwrap()
+}
+
 /// A command to hold a room.
 pub fn hold_slot(room: RoomId, period: Period, ttl: Option<TimeDelta>) -> Command {
     Command::HoldSlot {
@@ -342,7 +345,7 @@ pub fn hold_stock(item: ItemId, quantity: i32, ttl: Option<TimeDelta>) -> Comman
 
 /// The refusal in an answer.
 pub fn refusal(answer: Answer) -> Refusal {
-    answer.outcome.unwrap_err()
+    answer.outcome.unwrap_err().refusal
 }
 
 /// Ten o'clock UTC on a day safely ahead, and so many hours later.

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::Site;
-use crate::store::Free;
+use crate::domain::{Alternative, Site};
 
 use super::{Output, table};
 
@@ -11,14 +10,14 @@ use super::{Output, table};
 struct FreeJson<'a> {
     room_id: i64,
     room: &'a str,
-    capacity: i32,
+    capacity: Option<i32>,
     from: String,
     to: String,
     nights: Option<i32>,
 }
 
 /// Rooms and their first free periods, one a line.
-pub fn free(found: &[Free], site: &Site) -> Output {
+pub fn free(found: &[Alternative], site: &Site) -> Output {
     let calendar = &site.calendar;
     let json: Vec<_> = found
         .iter()
@@ -37,16 +36,15 @@ pub fn free(found: &[Free], site: &Site) -> Output {
             &json,
         );
     }
+    let number = |number: Option<i32>| number.map_or(String::new(), |number| number.to_string());
     let rows = found.iter().map(|free| {
         [
             format!("#{}", free.room),
             free.room_name.clone(),
-            free.capacity.to_string(),
+            number(free.capacity),
             calendar.date_and_time(free.period.start()),
             calendar.date_and_time(free.period.end()),
-            free.nights
-                .map(|nights| nights.to_string())
-                .unwrap_or_default(),
+            number(free.nights),
         ]
     });
     let header = ["ID", "ROOM", "CAPACITY", "FROM", "TO", "NIGHTS"];

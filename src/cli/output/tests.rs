@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::failure::Refused;
-use crate::domain::refusal::{FreeChoice, NextRelease, SlotTaken};
+use crate::domain::refusal::{NextRelease, SlotTaken};
 use crate::domain::{
-    ClaimState, Command, Desk, Event, EventKind, FailedLine, ItemId, LineKind, NightTimes, Period,
-    Purpose, Refusal, RoomId, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId,
-    Subject, Version,
+    Alternative, ClaimState, Command, Desk, Event, EventKind, FailedLine, HoldKind, ItemId,
+    LineKind, NightTimes, Period, Purpose, Refusal, RoomId, SiteCalendar, SiteId, SlotHold,
+    SlotHoldId, StockHold, StockHoldId, Subject, Version,
 };
 
 fn utc(text: &str) -> DateTime<Utc> {
@@ -78,7 +78,7 @@ fn refused(refusal: Refusal, line: Option<FailedLine>) -> Value {
         refusal,
         calendar: site().calendar,
         line,
-        instead: Vec::new(),
+        alternatives: Vec::new(),
     };
     serde_json::from_str(&refusal_json(&refused)).unwrap()
 }
@@ -222,10 +222,12 @@ fn a_refusal_has_the_agreed_shape_with_the_sites_offset() {
         guest: Some("2027-07-01T10:45:00Z".into()),
         desk: Some("anna".into()),
         expires_at: Some(utc("2027-06-30T12:10:00Z")),
-        choices: vec![FreeChoice {
-            room_id: RoomId(2),
-            room: "Garden room".into(),
+        choices: vec![Alternative {
+            room: RoomId(2),
+            room_name: "Garden room".into(),
             period: slot_hold().period,
+            capacity: None,
+            nights: None,
         }],
     }));
     let json = refused(refusal, None);
@@ -287,6 +289,20 @@ fn r20_a_refused_group_names_its_line() {
 }
 
 #[test]
+fn a_number_of_another_kind_comes_with_the_command_that_takes_it() {
+    let kind = |kind| Refusal::NoSuchHold { hold_id: 17, kind };
+    let json = refused(kind(Some(HoldKind::Stock)), None);
+    assert_eq!(
+        json["message"],
+        "17 is a hold on stock, which can't be meant here. `keyrack stock` takes it."
+    );
+    assert_eq!(json["details"], json!({"hold_id": 17, "kind": "stock"}));
+    let json = refused(kind(None), None);
+    assert_eq!(json["message"], "Nothing in this house has the number 17.");
+    assert_eq!(json["details"], json!({"hold_id": 17}));
+}
+
+#[test]
 fn what_is_free_instead_is_said_as_a_command_to_copy() {
     let hold = Command::HoldSlot {
         room: RoomId(1),
@@ -306,22 +322,24 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
         features: Vec::new(),
         retired_at: None,
     };
-    let choice = |room_id, room: &str, from: &str, to: &str| FreeChoice {
-        room_id: RoomId(room_id),
-        room: room.into(),
+    let free = |room, name: &str, from: &str, to: &str| Alternative {
+        room: RoomId(room),
+        room_name: name.into(),
         period: Period::new(utc(from), utc(to)).unwrap(),
+        capacity: None,
+        nights: None,
     };
-    let said = |command: &Command, choice: FreeChoice, named: Option<&str>| {
-        instead(
+    let said = |command: &Command, alternative: Alternative, named: Option<&str>| {
+        alternatives(
             command,
-            &[choice],
+            &[alternative],
             std::slice::from_ref(&room),
             named,
             &site().calendar,
         )
         .join("\n")
     };
-    let garden = choice(
+    let garden = free(
         2,
         "Garden room",
         "2027-07-01T09:00:00Z",
@@ -333,7 +351,7 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
          --party 8 --site 'Riverside House'"
     );
     // R5: half past one happens twice that night.
-    let twice = choice(
+    let twice = free(
         2,
         "Garden room",
         "2027-10-31T00:30:00Z",
@@ -348,7 +366,7 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
         said(&block, twice, None),
         "keyrack room block 'Garden room' 2027-10-31T01:30:00+01:00 2027-10-31T02:00 --reason paint"
     );
-    let nights = choice(3, "Loft", "2027-07-01T14:00:00Z", "2027-07-03T10:00:00Z");
+    let nights = free(3, "Loft", "2027-07-01T14:00:00Z", "2027-07-03T10:00:00Z");
     let moved = Command::MoveSlot {
         hold: SlotHoldId(17),
         expect_version: None,

@@ -9,10 +9,10 @@ use super::super::message::Message;
 use super::super::model::{Panel, Tone};
 use super::super::selection::Target;
 use super::{Desk, commands};
-use crate::domain::refusal::{FreeChoice, SlotTaken};
+use crate::domain::refusal::SlotTaken;
 use crate::domain::{
-    ClaimState, Command, Done, Group, GroupId, Period, Purpose, Refusal, RoomId, SlotHold,
-    SlotHoldId, StockHoldId, Version,
+    Alternative, ClaimState, Command, Done, Group, GroupId, Period, Purpose, Refusal, RoomId,
+    SlotHold, SlotHoldId, StockHoldId, Version,
 };
 
 /// With the cursor on a claim.
@@ -327,7 +327,7 @@ fn r20_a_member_of_a_group_is_confirmed_and_renewed_with_all_the_others() {
     };
     desk.tell(Message::Answered {
         request: super::request(3),
-        result: Ok(Box::new(super::answer(Ok(Done::Group(whole)), None))),
+        result: Ok(Box::new(super::answer(Ok(Done::Group(whole))))),
     });
     assert_eq!(desk.notice(), "Confirmed: group 3, 2 claims.");
     assert_eq!(known(&desk, 2).state, ClaimState::Confirmed);
@@ -339,10 +339,12 @@ pub(super) fn refused() -> Desk {
     let mut desk = Desk::new();
     go_to(&mut desk, 8);
     desk.press(key!(enter));
-    let choice = |room, name: &str, period| FreeChoice {
-        room_id: RoomId(room),
-        room: name.into(),
+    let free = |room, name: &str, period| Alternative {
+        room: RoomId(room),
+        room_name: name.into(),
         period,
+        capacity: None,
+        nights: None,
     };
     let tomorrow = Period::new(at("2026-12-04T10:00"), at("2026-12-04T10:30")).unwrap();
     let taken = SlotTaken {
@@ -357,9 +359,9 @@ pub(super) fn refused() -> Desk {
         desk: Some("bo".into()),
         expires_at: Some(now() + TimeDelta::seconds(600)),
         choices: vec![
-            choice(10, "Projector", period("10:00", "10:30")),
-            choice(8, "Cellar", period("11:00", "11:30")),
-            choice(8, "Cellar", tomorrow),
+            free(10, "Projector", period("10:00", "10:30")),
+            free(8, "Cellar", period("11:00", "11:30")),
+            free(8, "Cellar", tomorrow),
         ],
     };
     let id = desk.last();
@@ -373,7 +375,7 @@ fn on_a_conflict_one_key_holds_what_is_free_instead() {
     let notice = desk.model.notice.as_ref().unwrap();
     assert_eq!(notice.tone, Tone::Refused);
     assert_eq!(
-        notice.offered,
+        notice.alternatives_in_words,
         "Free instead: press 1 for Projector 10:00–10:30, 2 for Cellar 11:00–11:30, 3 for Cellar \
          10:00–10:30 on Fri 4 Dec 2026."
     );
@@ -428,10 +430,12 @@ fn a_refused_move_offers_other_places_for_the_same_claim() {
         guest: None,
         desk: None,
         expires_at: None,
-        choices: vec![FreeChoice {
-            room_id: RoomId(10),
-            room: "Projector".into(),
+        choices: vec![Alternative {
+            room: RoomId(10),
+            room_name: "Projector".into(),
             period: period("14:00", "16:00"),
+            capacity: None,
+            nights: None,
         }],
     };
     let id = desk.last();

@@ -2,6 +2,7 @@
 
 use crate::domain::{ClaimState, Command, Purpose, SlotHold, StockHold};
 
+use super::super::alternative::AlternativeCommand;
 use super::super::carry::{Carried, Grip};
 use super::super::dialog::{Dialog, Field, Subject};
 use super::super::effect::Effect;
@@ -123,13 +124,16 @@ fn digit(press: Press) -> Option<u32> {
 /// Takes what was offered in place of what was refused, and goes there.
 fn choose(model: &mut Model, press: Press) -> Option<Effect> {
     let index = usize::try_from(digit(press)?).ok()?.checked_sub(1)?;
-    let offer = model.offers().get(index)?.clone();
+    let AlternativeCommand {
+        alternative,
+        command,
+    } = model.alternatives().get(index)?.clone();
     model.notice = None;
     model.panel = Panel::Rooms;
     model.let_go();
-    model.cursor.room = Some(offer.choice.room_id);
-    model.place_cursor(offer.choice.period.start());
-    Some(ask(model, press, offer.command))
+    model.cursor.room = Some(alternative.room);
+    model.place_cursor(alternative.period.start());
+    Some(ask(model, press, command))
 }
 
 fn type_digit(model: &mut Model, press: Press) {

@@ -4,15 +4,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::domain::duration::spoken;
 use crate::domain::{
-    Answer, Claim, ClaimState, Command, Done, Group, Purpose, Refusal, Request, RequestId,
+    Answer, ClaimState, Command, Done, Group, Purpose, Refusal, Refused, Request, RequestId,
     SlotHold, StockHold,
 };
 
+use super::super::alternative::alternatives;
 use super::super::effect::Effect;
 use super::super::keys::Action;
 use super::super::message::Fault;
 use super::super::model::{Model, Tone};
-use super::super::offer::offers;
 use super::super::selection::StockCursor;
 
 pub(super) fn answered(
@@ -49,7 +49,7 @@ pub(super) fn answered(
                     succeed(model, &request, &done);
                     vec![Effect::Draw]
                 }
-                Err(refusal) => {
+                Err(Refused { refusal, .. }) => {
                     refused(model, &request, &refusal);
                     vec![Effect::Draw, Effect::Refresh]
                 }
@@ -59,10 +59,11 @@ pub(super) fn answered(
 }
 
 fn settle(model: &mut Model, answer: &Answer) {
-    match &answer.claim {
-        Some(Claim::Slot(claim)) => model.settle_slot(claim.clone(), answer.now),
-        Some(Claim::Stock(claim)) => model.settle_stock(claim.clone(), answer.now),
-        None => {}
+    if let Some(claim) = answer.slot() {
+        model.settle_slot(claim.clone(), answer.now);
+    }
+    if let Some(claim) = answer.stock() {
+        model.settle_stock(claim.clone(), answer.now);
     }
     if let Ok(Done::Group(group)) = &answer.outcome {
         for claim in &group.slots {
@@ -108,7 +109,7 @@ fn refused(model: &mut Model, request: &Request, refusal: &Refusal) {
             Command::HoldSlot { period, .. } => Some(*period),
             _ => taken.period,
         };
-        model.offer(offers(&request.command, taken), wanted);
+        model.offer(alternatives(&request.command, taken), wanted);
     }
     // A claim that has changed: the dialog goes on with what it is now, because the person is told so (R22).
     if let (Refusal::Stale { version: now, .. }, Some(dialog)) = (refusal, model.dialog.as_mut()) {
@@ -126,6 +127,10 @@ fn succeed(model: &mut Model, request: &Request, done: &Done) {
     let sentence = match done {
         Done::Slot(claim) => slot(model, request, claim),
         Done::Stock(claim) => stock(model, request, claim),
+        Done::Room(room) => match room.retired_at {
+            None => format!("{} is there.", room.name),
+            Some(_) => format!("{} is retired.", room.name),
+        },
         Done::Item(item) => format!(
             "{} has {} of {} available now.",
             item.name, item.available, item.total

@@ -13,7 +13,7 @@ use crate::console::model::Tone;
 use crate::console::text::display;
 use crate::demo::script::Order;
 use crate::demo::{Desks, Which};
-use crate::domain::{Answer, Claim, Desk, Done, Request, RequestId};
+use crate::domain::{Answer, Desk, Done, Request, RequestId};
 use crate::store::stepwise::Ending;
 use crate::store::{House, Prompt, Said, StepLimits, StepPlace, Stepwise, StoreError};
 
@@ -217,7 +217,7 @@ impl Crew {
             UnderWay::NotAsked(sentence) => Some(sentence.clone()),
             UnderWay::Asked(asked) => match asked.answer.get()? {
                 Ok(answer) => {
-                    let refusal = answer.outcome.err()?;
+                    let refusal = answer.refusal()?;
                     Some(refusal.sentence(&self.house.site().calendar))
                 }
                 Err(sentence) => Some(sentence),
@@ -251,15 +251,11 @@ impl Crew {
 }
 
 fn claim_of(answer: &Answer) -> Option<ClaimId> {
-    match (&answer.outcome, &answer.claim) {
-        (Ok(Done::Slot(hold)), _) | (Err(_), Some(Claim::Slot(hold))) => {
-            Some(ClaimId::Slot(hold.id))
-        }
-        (Ok(Done::Stock(hold)), _) | (Err(_), Some(Claim::Stock(hold))) => {
-            Some(ClaimId::Stock(hold.id))
-        }
-        (Ok(Done::Group(group)), _) => Some(ClaimId::Group(group.id)),
-        _ => None,
+    let slot = || answer.slot().map(|hold| ClaimId::Slot(hold.id));
+    let stock = || answer.stock().map(|hold| ClaimId::Stock(hold.id));
+    match &answer.outcome {
+        Ok(Done::Group(group)) => Some(ClaimId::Group(group.id)),
+        _ => slot().or_else(stock),
     }
 }
 
@@ -301,9 +297,9 @@ impl Asked {
 }
 
 fn outcome_of(answer: &Answer) -> Outcome {
-    let outcome = match &answer.outcome {
-        Ok(_) => Outcome::Done,
-        Err(refusal) => Outcome::Refused(refusal.code().to_owned()),
+    let outcome = match answer.refusal() {
+        None => Outcome::Done,
+        Some(refusal) => Outcome::Refused(refusal.code().to_owned()),
     };
     if answer.repeated {
         Outcome::Repeated(Box::new(outcome))

@@ -278,7 +278,7 @@ impl Play {
                     .execute(request.clone())
                     .await
                     .map_err(|error| at(error.into()))?;
-                if let Err(refusal) = &answer.outcome {
+                if let Some(refusal) = answer.refusal() {
                     let sentence = refusal.sentence(&house.site().calendar);
                     return Err(Some(Problem::at(opening.line, sentence)));
                 }

@@ -286,9 +286,9 @@ fn place(view: &StepView, moment: std::time::Instant) -> (&'static str, String, 
             ("waits", words, Kind::Warning)
         }
         StepPlace::Answered(answer) => {
-            let words = match &answer.outcome {
-                Ok(_) => "It is done in this transaction, and nobody else sees it yet. COMMIT is the next step.".to_owned(),
-                Err(refusal) => format!(
+            let words = match answer.refusal() {
+                None => "It is done in this transaction, and nobody else sees it yet. COMMIT is the next step.".to_owned(),
+                Some(refusal) => format!(
                     "It is refused ({}), and COMMIT remembers that. COMMIT is the next step.",
                     refusal.code()
                 ),

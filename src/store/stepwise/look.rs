@@ -270,7 +270,11 @@ pub(super) async fn deadline(
         | Command::HoldStock { .. }
         | Command::HoldGroup { .. }
         | Command::ReceiveStock { .. }
-        | Command::AdjustStock { .. } => return Ok(None),
+        | Command::AdjustStock { .. }
+        | Command::AddRoom { .. }
+        | Command::RetireRoom { .. }
+        | Command::AddItem { .. }
+        | Command::RetireItem { .. } => return Ok(None),
     };
     let at = sqlx::query_scalar!(
         r#"

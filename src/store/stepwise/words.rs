@@ -169,7 +169,7 @@ pub(super) fn deadline(story: &Story, place: &StepPlace) -> Option<Deadline> {
                 let stock = group.stock.iter().filter_map(|hold| hold.expires_at);
                 (format!("group {}", group.id), slots.chain(stock).min())
             }
-            Done::Item(_) => return None,
+            Done::Room(_) | Done::Item(_) => return None,
         };
         return at.map(|at| Deadline { words, at });
     }

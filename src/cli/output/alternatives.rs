@@ -1,26 +1,25 @@
-//! What to type to get one of the free choices that come with a refusal.
+//! What to type to get one of the alternatives that come with a refusal.
 
 use std::borrow::Cow;
 
 use crate::domain::local_time::typed_period;
-use crate::domain::refusal::FreeChoice;
-use crate::domain::{BookedBy, Command, Room, SiteCalendar, duration};
+use crate::domain::{Alternative, BookedBy, Command, Room, SiteCalendar, duration};
 
-/// The command that was refused, once for each choice with that in it. Of a group, the line.
-pub fn instead(
+/// The command that was refused, once for each alternative with that in it. Of a group, the line.
+pub fn alternatives(
     refused: &Command,
-    choices: &[FreeChoice],
+    alternatives: &[Alternative],
     rooms: &[Room],
     site: Option<&str>,
     calendar: &SiteCalendar,
 ) -> Vec<String> {
-    let lines = choices.iter().filter_map(|choice| {
+    let lines = alternatives.iter().filter_map(|alternative| {
         let booked_by = rooms
             .iter()
-            .find(|room| room.id == choice.room_id)
+            .find(|room| room.id == alternative.room)
             .map_or(BookedBy::Hour, |room| room.booked_by);
-        let (from, to) = typed_period(booked_by, &choice.period, calendar);
-        let mut words = words(refused, &choice.room, &from, &to)?;
+        let (from, to) = typed_period(booked_by, &alternative.period, calendar);
+        let mut words = words(refused, &alternative.room_name, &from, &to)?;
         if let (Some(site), false) = (site, matches!(refused, Command::HoldGroup { .. })) {
             words.extend(["--site".into(), site.into()]);
         }
