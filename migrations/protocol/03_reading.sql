@@ -422,7 +422,7 @@ $$;
 
 -- What a command line needs to know before its command, in one question: whether this is the text that it was made for,
 -- and the site that is meant: the one of that name; without a name the only one, or the default. A demo's is found by its
--- name only. With the site its rooms and items, and without one how many there are.
+-- name only. With the site its rooms and items; and how many there are besides those of demos.
 CREATE OR REPLACE FUNCTION open_site(p_name text) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, keyrack, pg_temp
 AS $$
@@ -432,10 +432,10 @@ DECLARE
     v_sites bigint;
 BEGIN
     SELECT jsonb_build_object('revision', revision, 'checksum', encode(checksum, 'hex')) INTO v_text FROM protocol_text;
+    SELECT count(*) INTO v_sites FROM site WHERE demo_lock IS NULL;
     IF p_name IS NOT NULL THEN
         SELECT site_id INTO v_site FROM site WHERE name = p_name;
     ELSE
-        SELECT count(*) INTO v_sites FROM site WHERE demo_lock IS NULL;
         SELECT site_id INTO v_site FROM site WHERE demo_lock IS NULL AND (is_default OR v_sites = 1);
     END IF;
     RETURN jsonb_build_object(

@@ -10,7 +10,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::domain::{Command, Desk, Request, RequestId};
 use crate::postgres::{self, Progress, Server, Settings};
-use crate::store::{House, SchemaState, Store};
+use crate::store::{House, Opened, SchemaState, Store, StoreError};
 
 use super::failure::Failure;
 use super::{Global, complain, sample};
@@ -48,16 +48,37 @@ pub struct Session {
     server: Option<Arc<Server>>,
     site: Option<String>,
     desk: Desk,
+    /// What was found when it was looked at, for the first command.
+    opened: Option<Opened>,
 }
 
 impl Session {
-    /// Connects, and sees to it that the schema is there.
+    /// Connects, and sees to it that the schema is there. One statement where it is.
     pub async fn open(global: &Global, steps: Steps) -> Result<Self, Failure> {
-        let session = Self::connect(global, steps).await?;
-        match session.server {
-            Some(_) => session.set_up_own(steps).await?,
-            None => set_up_on_a_yes(&session.store, global.json).await?,
-        }
+        let mut session = Self::connect(global, steps).await?;
+        let site = session.site.clone();
+        let opened = match session.store.open_site(site.as_deref()).await {
+            Err(StoreError::EarlierBuild) if session.server.is_some() => {
+                session.put_aside().await?;
+                session.set_up(steps).await?
+            }
+            Err(StoreError::SchemaTooOld) if session.server.is_some() => {
+                session.set_up(steps).await?
+            }
+            Err(StoreError::SchemaTooOld) => {
+                set_up_on_a_yes(&session.store, global.json).await?;
+                session.store.open_site(site.as_deref()).await?
+            }
+            opened => opened?,
+        };
+        session.opened = Some(match (opened.is_empty, &session.server) {
+            (true, Some(_)) => {
+                steps.say("Loading the sample house");
+                sample::load(&session.store).await?;
+                session.store.open_site(site.as_deref()).await?
+            }
+            _ => opened,
+        });
         Ok(session)
     }
 
@@ -76,18 +97,27 @@ impl Session {
             server,
             site: global.site().map(str::to_owned),
             desk: global.desk(),
+            opened: None,
         })
     }
 
-    /// Brings Keyrack's own database up to date, and fills it when it is fresh.
-    async fn set_up_own(&self, steps: Steps) -> Result<(), Failure> {
-        if !matches!(self.store.schema_state().await?, SchemaState::Current) {
-            steps.say("Setting up the database");
-            self.store.migrate().await?;
+    /// Brings Keyrack's own database up to date.
+    async fn set_up(&self, steps: Steps) -> Result<Opened, Failure> {
+        steps.say("Setting up the database");
+        self.store.migrate_telling(&|step| complain(&step)).await?;
+        Ok(self.store.open_site(self.site.as_deref()).await?)
+    }
+
+    /// Keyrack's own database of an earlier build gets another name, and there is a new one in its place.
+    async fn put_aside(&mut self) -> Result<(), Failure> {
+        if let Some(name) = self.store.put_aside().await? {
+            complain(&format!(
+                "The database was made by an earlier build of Keyrack, whose bookings this one can't read. It was put aside \
+                 as {name}; nothing of it is deleted, and `psql` reads it there."
+            ));
         }
-        if self.store.sites().await?.is_empty() {
-            steps.say("Loading the sample house");
-            sample::load(&self.store).await?;
+        if let Some(server) = &self.server {
+            self.store = Store::connect(server.connect_options()).await?;
         }
         Ok(())
     }
@@ -107,10 +137,17 @@ impl Session {
         self.server.clone()
     }
 
-    /// The house that was named, the only one, or the default.
+    /// The house that was named, the only one, or the default, as it was when the session was opened.
     pub async fn house(&self) -> Result<House, Failure> {
-        let site = self.store.site(self.site.as_deref()).await?;
-        Ok(self.store.house(site))
+        match &self.opened {
+            Some(opened) => Ok(opened.house.clone()?),
+            None => Ok(self.store.open_site(self.site.as_deref()).await?.house?),
+        }
+    }
+
+    /// Whether there is no house at all.
+    pub fn is_empty(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.is_empty)
     }
 
     /// The house that was named, if one was.
@@ -175,17 +212,12 @@ fn connect_options(url: &str) -> Result<PgConnectOptions, Failure> {
 async fn set_up_on_a_yes(store: &Store, json: bool) -> Result<(), Failure> {
     let question = match store.schema_state().await? {
         SchemaState::Absent => "This database is not set up for Keyrack yet. Set it up now?",
-        SchemaState::Older => {
-            "This database was set up by an older Keyrack. Bring it up to date now?"
-        }
-        SchemaState::Current | SchemaState::Newer { .. } => {
-            return Ok(store.check_schema().await?);
-        }
+        _ => "This database was set up by an older Keyrack. Bring it up to date now?",
     };
     if !json && ask(question) {
-        store.migrate().await?;
+        store.migrate_telling(&|step| complain(&step)).await?;
     }
-    Ok(store.check_schema().await?)
+    Ok(())
 }
 
 /// Whether the person at the terminal says yes; no, if none is there.

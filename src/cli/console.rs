@@ -54,11 +54,12 @@ pub async fn run(global: &Global) -> Result<Output, Failure> {
 }
 
 async fn show(session: &Session, config: Config) -> Result<Output, Failure> {
-    if session.store().sites().await?.is_empty() {
+    if session.is_empty() {
         return Ok(Output::new(GREETING, &Nothing {}));
     }
     let context = Context {
-        house: session.house().await?,
+        // Not as it was found: a console stays for longer than that.
+        house: session.store().house(session.house().await?.site().clone()),
         desk: session.desk().clone(),
         config,
         revive: session.shared_server().map(revive),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::postgres::{self, Status, Stopped};
 use crate::store::SchemaState;
 
-use super::Global;
+use super::{Global, complain};
 use super::connect::{Session, Steps, ask, settings};
 use super::failure::Failure;
 use super::output::Output;
@@ -213,8 +213,12 @@ async fn status_of_named(global: &Global, url: &str) -> Result<Output, Failure> 
             "older",
             "An older Keyrack set it up; `keyrack db migrate` brings it up to date.",
         ),
+        SchemaState::EarlierBuild => (
+            "earlier build",
+            "An earlier build of Keyrack set it up, and this one can't read it; use that build, or a new database.",
+        ),
         SchemaState::Current => ("current", "It is set up for this Keyrack."),
-        SchemaState::Newer { .. } => ("newer", "A newer Keyrack set it up; update this program."),
+        SchemaState::Newer { .. } => ("newer", "A newer Keyrack set it up; update Keyrack."),
     };
     let (without_password, _) = split_password(url);
     let json = StatusJson {
@@ -235,19 +239,28 @@ async fn status_of_named(global: &Global, url: &str) -> Result<Output, Failure> 
 }
 
 async fn migrate(global: &Global) -> Result<Output, Failure> {
+    if global.database_url().is_none() {
+        // Keyrack's own is brought up to date whenever it is opened.
+        Session::open(global, steps(global)).await?.close().await;
+        return Ok(migrated());
+    }
     let session = Session::connect(global, steps(global)).await?;
-    let migrated = session.store().migrate().await;
+    let outcome = session
+        .store()
+        .migrate_telling(&|step| complain(&step))
+        .await;
     session.close().await;
-    migrated?;
+    outcome?;
+    Ok(migrated())
+}
+
+fn migrated() -> Output {
     #[derive(Serialize)]
     struct MigrateJson {
         schema: &'static str,
     }
     let json = MigrateJson { schema: "current" };
-    Ok(Output::new(
-        "The database is set up for this Keyrack.",
-        &json,
-    ))
+    Output::new("The database is set up for this Keyrack.", &json)
 }
 
 async fn reset(global: &Global, yes: bool) -> Result<Output, Failure> {
@@ -282,6 +295,12 @@ async fn psql(global: &Global) -> Result<Output, Failure> {
     let (url, password) = split_password(&url);
     let mut command = tokio::process::Command::new(program.unwrap_or_else(|| "psql".into()));
     command.arg(url).stdin(Stdio::inherit());
+    // So that everything is found by its name there, also in a database whose owner has not said so.
+    let others = std::env::var("PGOPTIONS").unwrap_or_default();
+    command.env(
+        "PGOPTIONS",
+        format!("-c search_path=\"$user\",public,keyrack {others}"),
+    );
     if let Some(password) = password {
         // Not as an argument, which every user of the machine can read.
         command.env("PGPASSWORD", password);

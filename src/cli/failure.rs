@@ -148,7 +148,10 @@ impl From<StoreError> for Failure {
             // A sentence without times; any calendar will do.
             StoreError::Busy => Self::refused(Refusal::Busy {}, &SiteCalendar::new(chrono_tz::UTC)),
             StoreError::Site(_) | StoreError::Usage(_) => Self::Usage(error.to_string()),
-            StoreError::SchemaTooNew { .. } | StoreError::SchemaTooOld | StoreError::Fault(_) => {
+            StoreError::SchemaTooNew { .. }
+            | StoreError::SchemaTooOld
+            | StoreError::EarlierBuild
+            | StoreError::Fault(_) => {
                 Self::Fault(error.into())
             }
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Desk, GroupId, ItemId, Period, RequestId, RoomId, SlotHoldId, StockHoldId, Version};
 
@@ -107,18 +107,35 @@ impl FromStr for Purpose {
     }
 }
 
-/// A claim on a room for a period.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A period that lies in two columns.
+fn from_its_ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Period, D::Error> {
+    #[derive(Deserialize)]
+    struct Ends {
+        starts_at: DateTime<Utc>,
+        ends_at: DateTime<Utc>,
+    }
+    let ends = Ends::deserialize(deserializer)?;
+    Period::new(ends.starts_at, ends.ends_at).map_err(serde::de::Error::custom)
+}
+
+/// A claim on a room for a period. Read from the columns of the view `slot_claim`, whose names are said here where they
+/// differ.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SlotHold {
     /// Its number.
+    #[serde(rename = "hold_id")]
     pub id: SlotHoldId,
     /// The group that it belongs to, if any.
+    #[serde(rename = "group_id")]
     pub group: Option<GroupId>,
     /// The room claimed.
+    #[serde(rename = "room_id")]
     pub room: RoomId,
     /// The room's name, for people.
+    #[serde(rename = "room")]
     pub room_name: String,
     /// What the guest sees.
+    #[serde(flatten, deserialize_with = "from_its_ends")]
     pub period: Period,
     /// Until when the claim keeps others out: the end of the period plus the turnaround (R4).
     pub occupied_until: DateTime<Utc>,
@@ -141,6 +158,7 @@ pub struct SlotHold {
     /// The desk that made it.
     pub desk: Desk,
     /// The request that made it; none for a claim written around the protocol.
+    #[serde(rename = "request_id")]
     pub request: Option<RequestId>,
     /// When it was made, by the database's clock.
     pub created_at: DateTime<Utc>,
@@ -148,16 +166,20 @@ pub struct SlotHold {
     pub changed_at: DateTime<Utc>,
 }
 
-/// A claim on a quantity of an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A claim on a quantity of an item. Read from the columns of the view `stock_claim`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StockHold {
     /// Its number.
+    #[serde(rename = "hold_id")]
     pub id: StockHoldId,
     /// The group that it belongs to, if any.
+    #[serde(rename = "group_id")]
     pub group: Option<GroupId>,
     /// The item claimed.
+    #[serde(rename = "item_id")]
     pub item: ItemId,
     /// The item's name, for people.
+    #[serde(rename = "item")]
     pub item_name: String,
     /// How many units; at least one.
     pub quantity: i32,
@@ -174,6 +196,7 @@ pub struct StockHold {
     /// The desk that made it.
     pub desk: Desk,
     /// The request that made it; none for a claim written around the protocol.
+    #[serde(rename = "request_id")]
     pub request: Option<RequestId>,
     /// When it was made, by the database's clock.
     pub created_at: DateTime<Utc>,
@@ -239,9 +262,10 @@ pub enum Claim {
 }
 
 /// Several claims that were made as one (R20).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Group {
     /// Its number.
+    #[serde(rename = "group_id")]
     pub id: GroupId,
     /// Held while any member is, else confirmed while any is, else as its members ended.
     pub state: ClaimState,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::claim::UnknownWord;
 use super::{ItemId, RoomId, SiteCalendar, SiteId};
@@ -74,7 +74,7 @@ impl FromStr for BookedBy {
 }
 
 /// When guests of a room booked by the night come and go, in the site's zone (R7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 pub struct NightTimes {
     /// From when on the arrival date.
     pub check_in: NaiveTime,
@@ -93,10 +93,11 @@ impl Default for NightTimes {
     }
 }
 
-/// One bookable unit, capacity one claim at any instant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One bookable unit, capacity one claim at any instant. Read from the columns of the view `room_line`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Room {
     /// Its number.
+    #[serde(rename = "room_id")]
     pub id: RoomId,
     /// Its name, unique in the site.
     pub name: String,
@@ -105,8 +106,10 @@ pub struct Room {
     /// By the hour or by the night.
     pub booked_by: BookedBy,
     /// Check-in and check-out; they matter for a room booked by the night.
+    #[serde(flatten)]
     pub night_times: NightTimes,
     /// Cleaning time after a booking (R4).
+    #[serde(rename = "turnaround_seconds", deserialize_with = "seconds")]
     pub turnaround: TimeDelta,
     /// What it has: "screen", "step-free".
     pub features: Vec<String>,
@@ -118,11 +121,13 @@ pub struct Room {
 ///
 /// The figures are those that every reader shows (R15): a hold that is due counts as available again, whether or not
 /// the sweep has been there yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Item {
     /// Its number.
+    #[serde(rename = "item_id")]
     pub id: ItemId,
     /// Its name, unique in the site.
+    #[serde(rename = "item")]
     pub name: String,
     /// Everything that was ever received and not adjusted away.
     pub total: i32,
@@ -134,6 +139,12 @@ pub struct Item {
     pub sold: i32,
     /// Since when no new claim is taken (R28).
     pub retired_at: Option<DateTime<Utc>>,
+}
+
+/// A length in whole seconds.
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TimeDelta, D::Error> {
+    TimeDelta::try_seconds(i64::deserialize(deserializer)?)
+        .ok_or_else(|| serde::de::Error::custom("too long"))
 }
 
 /// A room that is to be added.

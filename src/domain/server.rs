@@ -1,7 +1,7 @@
 //! Commands to the server as a whole: they come before there is a site to be asked, or concern several.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Desk, HouseFile, Refusal, RequestId, Site, SiteId};
 
@@ -70,7 +70,7 @@ pub struct SiteChange {
 }
 
 /// One line of what applying a house file did or found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// site, room or item.
     pub kind: String,

@@ -10,10 +10,7 @@ use sqlx::postgres::PgConnection;
 use super::faults::{Kind, fault, kind};
 use super::send::{SendError, send, send_to_server};
 use super::{House, Store, StoreError};
-use crate::domain::text::harmless;
-use crate::domain::{
-    Answer, Refusal, Request, RequestId, ServerAnswer, ServerCommand, ServerRequest, SiteId,
-};
+use crate::domain::{Answer, Refusal, Request, RequestId, ServerAnswer, ServerRequest, SiteId};
 
 /// How long one statement may take before the connection counts as lost: longer than the server's own limit.
 const STATEMENT_PATIENCE: Duration = Duration::from_secs(12);
@@ -151,23 +148,9 @@ impl Store {
     /// Asks for a command to the server and waits for the answer, in the way of [`House::execute`].
     ///
     /// # Errors
-    /// As [`House::execute`]; [`StoreError::Site`] if the site is a demo's and can't be meant.
+    /// As [`House::execute`]; [`StoreError::Usage`] also if the site is a demo's and can't be meant.
     pub async fn execute_server(&self, request: ServerRequest) -> Result<ServerAnswer, StoreError> {
-        if let ServerCommand::DefaultSite { site } = request.command {
-            self.refuse_a_demo(site).await?;
-        }
         self.answer(request, |_| ()).await
-    }
-
-    async fn refuse_a_demo(&self, site: SiteId) -> Result<(), StoreError> {
-        let mut sites = self.all_sites().await?.into_iter();
-        match sites.find(|found| found.id == site && found.is_demo) {
-            Some(demo) => Err(StoreError::Site(format!(
-                "{} is a demo's and goes when the demo ends. Choose another house.",
-                harmless(&demo.name)
-            ))),
-            None => Ok(()),
-        }
     }
 
     /// Asks in a task of its own.
@@ -206,6 +189,7 @@ impl Store {
             .build();
         let mut sent = false;
         let mut contended = 0;
+        let mut text_changed = false;
         let asked_at = Instant::now();
         loop {
             let error = match self.ask_once(question).await {
@@ -229,12 +213,18 @@ impl Store {
                             contended += 1;
                             report(Progress::Retrying);
                         }
+                        // The text of the protocol was replaced at this moment: once more, on a new connection.
+                        Kind::Schema if !text_changed => {
+                            text_changed = true;
+                            self.connections.forget_idle();
+                        }
                         // Whatever stands in the way of asking again says nothing about what was sent before.
                         _ if sent => {
                             tracing::warn!(error = %fault(&error), "asking again failed");
                             return Err(unknown(question.id()));
                         }
                         Kind::Contended => return Ok(self.busy(question.as_ref()).await),
+                        Kind::Schema => return Err(self.explain_missing(&error).await),
                         _ => return Err(fault(&error)),
                     }
                     (kind(&error) == Kind::Lost).then_some(error)
@@ -263,8 +253,10 @@ impl Store {
             let outcome = question.send(&mut connection).await;
             match &outcome {
                 Ok(_) | Err(SendError::Unreadable(_)) => connections.give_back(connection),
-                Err(SendError::Sql(error)) if kind(error) == Kind::Lost => {
-                    connections.forget_idle()
+                Err(SendError::Sql(error))
+                    if matches!(kind(error), Kind::Lost | Kind::Schema) =>
+                {
+                    connections.forget_idle();
                 }
                 Err(SendError::Sql(_)) => connections.give_back(connection),
             }

@@ -29,6 +29,8 @@ impl Connections {
         let options = options
             .application_name("keyrack")
             .options([
+                // Nothing of the caller's environment, nor of the database's default, comes before Keyrack's own.
+                ("search_path", "pg_catalog, keyrack, pg_temp"),
                 ("TimeZone", "UTC"),
                 ("default_transaction_isolation", "read committed"),
                 ("lock_timeout", "2s"),

@@ -26,10 +26,10 @@ pub enum StoreError {
     Busy,
     /// The schema is newer than this program.
     #[error(
-        "This database was set up by a newer Keyrack (schema {found}; this program knows {known}). Update this program."
+        "This database was set up by a newer Keyrack (text {found}; this program knows {known}). Update Keyrack."
     )]
     SchemaTooNew {
-        /// Its version.
+        /// The number of its text.
         found: i64,
         /// The newest that this program knows.
         known: i64,
@@ -39,6 +39,12 @@ pub enum StoreError {
         "This database is not set up for this Keyrack yet. Run `keyrack db migrate`, then try again."
     )]
     SchemaTooOld,
+    /// The schema was made by a build from before the numbering began anew.
+    #[error(
+        "This database was set up by an earlier build of Keyrack, whose bookings this one can't read. Use that build, or a \
+         new database."
+    )]
+    EarlierBuild,
     /// The site asked for does not exist, or none was named where there are several.
     #[error("{0}")]
     Site(String),

@@ -16,8 +16,11 @@ pub(super) enum Kind {
     Guard(String),
     /// No room on the server's disk.
     DiskFull,
-    /// The schema lacks what was asked for: it is older or newer than this program.
+    /// The schema lacks what was asked for, or has it in another form: it is older or newer than this program. While the
+    /// text is being replaced a session may hear this once and never again (R23).
     Schema,
+    /// Somebody has the database open.
+    InUse,
     /// The server lets nobody in under this name, or there is no such database.
     Denied,
     /// A text has a character that PostgreSQL can't store: U+0000.
@@ -39,7 +42,8 @@ pub(super) fn kind(error: &Error) -> Kind {
                 "40001" | "40P01" | "55P03" | "57014" => Kind::Contended,
                 "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04" | "53300" => Kind::Lost,
                 "53100" | "53200" => Kind::DiskFull,
-                "42P01" | "42883" | "42703" | "3F000" => Kind::Schema,
+                "42P01" | "42883" | "42703" | "3F000" | "0A000" | "XX000" => Kind::Schema,
+                "55006" => Kind::InUse,
                 "28000" | "28P01" | "3D000" | "42501" => Kind::Denied,
                 "22021" => Kind::Unstorable,
                 code if code.starts_with("08") => Kind::Lost,
@@ -76,6 +80,7 @@ pub(super) fn fault(error: &Error) -> StoreError {
             "The database has no room left on its disk (or in its memory). Nothing was done; make room, then try again.".into(),
         ),
         Kind::Schema => StoreError::SchemaTooOld,
+        Kind::InUse => StoreError::Fault("Somebody still has this database open. Nothing was done.".into()),
         Kind::Denied => StoreError::OutOfReach {
             reason: "it does not let this user in, or there is no such database; look at the user, the password and \
                      the name in the URL"
@@ -128,6 +133,7 @@ fn no_encryption() -> String {
 /// Whether a guard speaks of something that the person gave, rather than of the state of the house.
 fn is_about_an_argument(guard: &str) -> bool {
     guard == "site_time_zone"
+        || guard == "site_demo_is_no_default"
         || guard == "room_capacity"
         || guard == "room_turnaround"
         || guard.ends_with("_name_unique")
@@ -147,6 +153,9 @@ fn guard_sentence(name: &str) -> String {
         }
         "site_time_zone" => {
             "The database does not know that time zone. Use a name like Europe/London."
+        }
+        "site_demo_is_no_default" => {
+            "That house is a demo's and goes when the demo ends. Choose another house."
         }
         "room_capacity" => "A room holds at least one person.",
         "room_turnaround" => "A turnaround is at least nothing and less than a day.",

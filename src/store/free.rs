@@ -1,9 +1,10 @@
 //! Reads: what is free.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
+use super::rows::read;
 use super::{House, StoreError};
-use crate::domain::{Alternative, Period, RoomId};
+use crate::domain::{Alternative, Period};
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,15 +19,6 @@ pub struct FreeSearch {
     pub features: Vec<String>,
 }
 
-struct FreeRow {
-    room_id: i64,
-    room: String,
-    capacity: i32,
-    starts_at: DateTime<Utc>,
-    ends_at: DateTime<Utc>,
-    nights: Option<i32>,
-}
-
 impl House {
     /// The first free period of a length in each room that will do, soonest first.
     ///
@@ -38,16 +30,11 @@ impl House {
         if search.length - TimeDelta::days(1) > search.window.length() {
             return Ok(Vec::new());
         }
-        self.store
+        let found = self
+            .store
             .ask(async |mut connection| {
-                let rows = sqlx::query_as!(
-                    FreeRow,
-                    r#"
-                    SELECT
-                        room_id AS "room_id!", room AS "room!", capacity AS "capacity!", starts_at AS "starts_at!",
-                        ends_at AS "ends_at!", nights
-                    FROM find_free($1, $2, $3, $4, $5, $6)
-                    "#,
+                let found = sqlx::query_scalar!(
+                    "SELECT find_free($1, $2, $3, $4, $5, $6)",
                     self.site.id.0,
                     search.window.start(),
                     search.window.end(),
@@ -55,29 +42,11 @@ impl House {
                     search.party,
                     &search.features
                 )
-                .fetch_all(&mut connection)
+                .fetch_one(&mut connection)
                 .await;
-                (connection, rows)
+                (connection, found)
             })
-            .await?
-            .into_iter()
-            .map(Alternative::try_from)
-            .collect()
-    }
-}
-
-impl TryFrom<FreeRow> for Alternative {
-    type Error = StoreError;
-
-    fn try_from(row: FreeRow) -> Result<Self, StoreError> {
-        let period = Period::new(row.starts_at, row.ends_at)
-            .map_err(|_| super::rows::unreadable("find_free"))?;
-        Ok(Self {
-            room: RoomId(row.room_id),
-            room_name: row.room,
-            capacity: Some(row.capacity),
-            period,
-            nights: row.nights,
-        })
+            .await?;
+        read(found, "free rooms")
     }
 }

@@ -1,10 +1,15 @@
 //! Rooms and items themselves, looked up.
 
-use sqlx::postgres::PgConnection;
-
-use super::rows::{ItemRow, RoomRow};
+use super::rows::read;
 use super::{House, StoreError};
-use crate::domain::{Item, Refusal, Room, SiteId};
+use crate::domain::{Item, Refusal, Room};
+
+/// The rooms and items of a site at one moment, in the site's order, retired ones too.
+#[derive(Debug)]
+pub(super) struct Catalogue {
+    pub(super) rooms: Vec<Room>,
+    pub(super) items: Vec<Item>,
+}
 
 impl House {
     /// Every room in the house's order, retired ones too.
@@ -12,16 +17,16 @@ impl House {
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
     pub async fn rooms(&self) -> Result<Vec<Room>, StoreError> {
-        let site = self.site.id;
-        self.store
+        let rooms = self
+            .store
             .ask(async |mut connection| {
-                let rows = room_rows(&mut connection, site).await;
-                (connection, rows)
+                let rooms = sqlx::query_scalar!("SELECT list_rooms($1)", self.site.id.0)
+                    .fetch_one(&mut connection)
+                    .await;
+                (connection, rooms)
             })
-            .await?
-            .into_iter()
-            .map(Room::try_from)
-            .collect()
+            .await?;
+        read(rooms, "rooms")
     }
 
     /// Every item in the house's order, retired ones too.
@@ -29,26 +34,16 @@ impl House {
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
     pub async fn items(&self) -> Result<Vec<Item>, StoreError> {
-        self.store
+        let items = self
+            .store
             .ask(async |mut connection| {
-                let rows = sqlx::query_as!(
-                    ItemRow,
-                    "
-                    SELECT item_id, item, total, available, held, sold, retired_at
-                    FROM item_now
-                    WHERE site_id = $1
-                    ORDER BY item_id
-                    ",
-                    self.site.id.0
-                )
-                .fetch_all(&mut connection)
-                .await;
-                (connection, rows)
+                let items = sqlx::query_scalar!("SELECT list_items($1)", self.site.id.0)
+                    .fetch_one(&mut connection)
+                    .await;
+                (connection, items)
             })
-            .await?
-            .into_iter()
-            .map(Item::try_from)
-            .collect()
+            .await?;
+        read(items, "items")
     }
 
     /// The room that a person means: `#12`, its name, or its name in other capitals if that is unmistakable.
@@ -56,7 +51,10 @@ impl House {
     /// # Errors
     /// As [`House::rooms`].
     pub async fn room_named(&self, meant: &str) -> Result<Result<Room, Refusal>, StoreError> {
-        let rooms = self.rooms().await?;
+        let rooms = match &self.catalogue {
+            Some(catalogue) => catalogue.rooms.clone(),
+            None => self.rooms().await?,
+        };
         Ok(
             meant_by(meant, rooms, |room| (room.id.0, &room.name)).ok_or_else(|| {
                 Refusal::NoSuchRoom {
@@ -71,7 +69,10 @@ impl House {
     /// # Errors
     /// As [`House::items`].
     pub async fn item_named(&self, meant: &str) -> Result<Result<Item, Refusal>, StoreError> {
-        let items = self.items().await?;
+        let items = match &self.catalogue {
+            Some(catalogue) => catalogue.items.clone(),
+            None => self.items().await?,
+        };
         Ok(
             meant_by(meant, items, |item| (item.id.0, &item.name)).ok_or_else(|| {
                 Refusal::NoSuchItem {
@@ -80,33 +81,6 @@ impl House {
             }),
         )
     }
-}
-
-pub(super) async fn room_rows(
-    connection: &mut PgConnection,
-    site: SiteId,
-) -> Result<Vec<RoomRow>, sqlx::Error> {
-    sqlx::query_as!(
-        RoomRow,
-        r#"
-        SELECT
-            room_id,
-            name,
-            capacity,
-            booked_by,
-            check_in,
-            check_out,
-            extract(epoch FROM turnaround)::bigint AS "turnaround_seconds!",
-            features,
-            retired_at
-        FROM room
-        WHERE site_id = $1
-        ORDER BY room_id
-        "#,
-        site.0
-    )
-    .fetch_all(connection)
-    .await
 }
 
 fn meant_by<T>(meant: &str, things: Vec<T>, key: impl Fn(&T) -> (i64, &String)) -> Option<T> {

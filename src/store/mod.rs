@@ -30,11 +30,13 @@ pub use free::FreeSearch;
 pub use picture::Picture;
 pub use prompt::{Prompt, Said, Waiting};
 pub use read::{HistoryOf, Problem, SlotFilter, StockFilter};
-pub use schema::SchemaState;
+pub use schema::{ProtocolText, SchemaState};
+pub use sites::Opened;
 pub use stepwise::{StepLimits, StepPlace, StepView, Stepwise};
 pub use watch::{Revive, Watch, WatchEvent};
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -43,6 +45,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use self::connections::Connections;
 use self::faults::{Kind, fault, kind};
 use self::hint::Hints;
+use self::house::Catalogue;
 use crate::domain::{Desk, Site};
 
 /// How long a read may take before the server counts as out of reach: longer than the server's own limit.
@@ -63,6 +66,8 @@ pub struct Store {
 pub struct House {
     store: Store,
     site: Site,
+    /// What was found with the site, where it was opened for one command.
+    catalogue: Option<Arc<Catalogue>>,
 }
 
 impl Store {
@@ -102,24 +107,49 @@ impl Store {
 
     /// This store, bound to a site.
     pub fn house(&self, site: Site) -> House {
+        self.house_with(site, None)
+    }
+
+    fn house_with(&self, site: Site, catalogue: Option<Arc<Catalogue>>) -> House {
         House {
             store: self.clone(),
             site,
+            catalogue,
         }
     }
 
-    /// Sends what is still to be hinted, and says goodbye to the server.
+    /// Sends what is still to be hinted, without waiting for it, and says goodbye to the server.
     pub async fn close(&self) {
         self.hints.finish().await;
         self.connections.close().await;
     }
 
     /// One statement that reads, or that is safe to ask twice: asked again on a fresh connection if an idle one turns
-    /// out to be dead, and while it is contended (R23).
+    /// out to be dead, while it is contended, and once if the text of the protocol was being replaced (R23).
     async fn ask<T, Asked>(
         &self,
         mut statement: impl FnMut(PgConnection) -> Asked,
     ) -> Result<T, StoreError>
+    where
+        Asked: Future<Output = (PgConnection, Result<T, sqlx::Error>)>,
+    {
+        let mut outcome = self.ask_patiently(&mut statement).await;
+        if matches!(&outcome, Err(error) if kind(error) == Kind::Schema) {
+            self.connections.forget_idle();
+            outcome = self.ask_patiently(&mut statement).await;
+        }
+        match outcome {
+            Ok(value) => Ok(value),
+            Err(error) if kind(&error) == Kind::Schema => Err(self.explain_missing(&error).await),
+            Err(error) => Err(fault(&error)),
+        }
+    }
+
+    /// The same, with the database's own word for what went wrong.
+    async fn ask_patiently<T, Asked>(
+        &self,
+        statement: &mut impl FnMut(PgConnection) -> Asked,
+    ) -> Result<T, sqlx::Error>
     where
         Asked: Future<Output = (PgConnection, Result<T, sqlx::Error>)>,
     {
@@ -129,11 +159,7 @@ impl Store {
             .with_jitter()
             .build();
         loop {
-            let connection = self
-                .connections
-                .take()
-                .await
-                .map_err(|error| fault(&error))?;
+            let connection = self.connections.take().await?;
             let outcome = match tokio::time::timeout(READ_PATIENCE, statement(connection)).await {
                 Ok((connection, outcome)) => {
                     if !matches!(&outcome, Err(error) if kind(error) == Kind::Lost) {
@@ -157,7 +183,7 @@ impl Store {
             };
             match pause {
                 Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(fault(&error)),
+                None => return Err(error),
             }
         }
     }

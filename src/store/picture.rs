@@ -1,11 +1,11 @@
-//! What a console paints: everything of a site that touches a window of time, read in one go.
+//! What a console paints: everything of a site that touches a window of time, in one snapshot of the data.
 
 use chrono::{DateTime, Utc};
-use sqlx::postgres::PgConnection;
+use serde::Deserialize;
 
-use super::rows::{EventRow, SlotRow, StockRow};
+use super::rows::{EventRow, SiteRow, read};
 use super::{House, StoreError};
-use crate::domain::{Event, Item, Period, Room, Site, SiteId, SlotHold, StockHold};
+use crate::domain::{Event, Item, Period, Room, Site, SlotHold, StockHold};
 
 /// How many sales the stock panel can look back on.
 const SALES: i32 = 50;
@@ -47,112 +47,56 @@ impl Picture {
     }
 }
 
-pub(super) async fn claims(
-    connection: &mut PgConnection,
-    site: SiteId,
-    window: Period,
-) -> Result<Vec<SlotRow>, sqlx::Error> {
-    sqlx::query_as!(
-        SlotRow,
-        "
-        SELECT
-            hold_id, group_id, room_id, room, starts_at, ends_at, occupied_until, nights, purpose, state, guest, note,
-            party, expires_at, version, desk, request_id, created_at, changed_at
-        FROM claims_in_window($1, $2, $3)
-        ",
-        site.0,
-        window.start(),
-        window.end()
-    )
-    .fetch_all(connection)
-    .await
-}
-
-async fn stock_claims(
-    connection: &mut PgConnection,
-    site: SiteId,
-) -> Result<Vec<StockRow>, sqlx::Error> {
-    sqlx::query_as!(
-        StockRow,
-        "
-        SELECT
-            hold_id, group_id, item_id, item, quantity, state, guest, note, expires_at, version, desk, request_id,
-            created_at, changed_at
-        FROM current_stock_claims($1, $2)
-        ",
-        site.0,
-        SALES
-    )
-    .fetch_all(connection)
-    .await
-}
-
-async fn events(connection: &mut PgConnection, site: SiteId) -> Result<Vec<EventRow>, sqlx::Error> {
-    sqlx::query_as!(
-        EventRow,
-        "
-        SELECT
-            event_id, at, what, slot_hold_id, stock_hold_id, room_id, item_id, subject, guest, quantity, from_state,
-            to_state, desk, reason, request_id
-        FROM recent_events($1, $2)
-        ",
-        site.0,
-        EVENTS
-    )
-    .fetch_all(connection)
-    .await
+#[derive(Deserialize)]
+struct PictureRow {
+    now: DateTime<Utc>,
+    site: Option<SiteRow>,
+    rooms: Vec<Room>,
+    claims: Vec<SlotHold>,
+    items: Vec<Item>,
+    stock_claims: Vec<StockHold>,
+    events: Vec<EventRow>,
 }
 
 impl House {
-    /// Everything that touches a window.
+    /// Everything that touches a window, as it was at one moment.
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
     pub async fn picture(&self, window: Period) -> Result<Picture, StoreError> {
-        let read_at = self.now().await?;
-        let site = self
-            .store
-            .all_sites()
-            .await?
-            .into_iter()
-            .find(|site| site.id == self.site.id)
-            .ok_or_else(|| StoreError::Site("This house is no longer in the database.".into()))?;
-        let claims = self.claims_in(window).await?;
-        let mut rooms = self.rooms().await?;
-        rooms.retain(|room| {
-            room.retired_at.is_none() || claims.iter().any(|claim| claim.room == room.id)
-        });
-        let mut items = self.items().await?;
-        items.retain(|item| item.retired_at.is_none() || item.held > 0);
-        let stock_claims = self
+        let picture = self
             .store
             .ask(async |mut connection| {
-                let rows = stock_claims(&mut connection, self.site.id).await;
-                (connection, rows)
+                let picture = sqlx::query_scalar!(
+                    "SELECT snapshot($1, $2, $3, $4, $5)",
+                    self.site.id.0,
+                    window.start(),
+                    window.end(),
+                    SALES,
+                    EVENTS
+                )
+                .fetch_one(&mut connection)
+                .await;
+                (connection, picture)
             })
-            .await?
-            .into_iter()
-            .map(StockHold::try_from)
-            .collect::<Result<_, _>>()?;
-        let events = self
-            .store
-            .ask(async |mut connection| {
-                let rows = events(&mut connection, self.site.id).await;
-                (connection, rows)
-            })
-            .await?
-            .into_iter()
-            .map(Event::try_from)
-            .collect::<Result<_, _>>()?;
+            .await?;
+        let row: PictureRow = read(picture, "snapshot")?;
         Ok(Picture {
-            site,
+            site: row
+                .site
+                .ok_or_else(|| StoreError::Site("This house is no longer in the database.".into()))?
+                .try_into()?,
             window,
-            rooms,
-            claims,
-            items,
-            stock_claims,
-            events,
-            read_at,
+            rooms: row.rooms,
+            claims: row.claims,
+            items: row.items,
+            stock_claims: row.stock_claims,
+            events: row
+                .events
+                .into_iter()
+                .map(Event::try_from)
+                .collect::<Result<_, _>>()?,
+            read_at: row.now,
         })
     }
 }

@@ -2,13 +2,25 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::rows::{EventRow, GroupAnswerRow, SlotRow, StockRow};
+use super::rows::{EventRow, read};
 use super::{House, Store, StoreError};
 use crate::domain::{
-    ClaimState, Desk, Event, Group, GroupId, ItemId, Period, RequestId, RoomId, SlotHold,
+    ClaimState, Desk, Event, Group, GroupId, HoldKind, ItemId, Period, RequestId, RoomId, SlotHold,
     SlotHoldId, StockHold, StockHoldId,
 };
+
+/// How many claims or events are read at a time, so that no statement grows with the years (design section 6).
+const PAGE: i32 = 1000;
+
+/// Adds a page to what was found. Whether there may be another one.
+fn add_page<T>(found: &mut Vec<T>, page: Vec<T>) -> bool {
+    let full = page.len() == PAGE as usize;
+    found.extend(page);
+    full
+}
 
 /// Which claims on rooms are wanted; what is none does not matter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,27 +78,7 @@ impl House {
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
     pub async fn slot_hold(&self, hold: SlotHoldId) -> Result<Option<SlotHold>, StoreError> {
-        self.store
-            .ask(async |mut connection| {
-                let row = sqlx::query_as!(
-                    SlotRow,
-                    "
-                    SELECT
-                        hold_id, group_id, room_id, room, starts_at, ends_at, occupied_until, nights, purpose, state,
-                        guest, note, party, expires_at, version, desk, request_id, created_at, changed_at
-                    FROM slot_claim
-                    WHERE site_id = $1 AND hold_id = $2
-                    ",
-                    self.site.id.0,
-                    hold.0
-                )
-                .fetch_optional(&mut connection)
-                .await;
-                (connection, row)
-            })
-            .await?
-            .map(SlotHold::try_from)
-            .transpose()
+        self.look_up("slot", hold.0).await
     }
 
     /// One claim on stock.
@@ -94,27 +86,7 @@ impl House {
     /// # Errors
     /// As [`House::slot_hold`].
     pub async fn stock_hold(&self, hold: StockHoldId) -> Result<Option<StockHold>, StoreError> {
-        self.store
-            .ask(async |mut connection| {
-                let row = sqlx::query_as!(
-                    StockRow,
-                    "
-                    SELECT
-                        hold_id, group_id, item_id, item, quantity, state, guest, note, expires_at, version, desk,
-                        request_id, created_at, changed_at
-                    FROM stock_claim
-                    WHERE site_id = $1 AND hold_id = $2
-                    ",
-                    self.site.id.0,
-                    hold.0
-                )
-                .fetch_optional(&mut connection)
-                .await;
-                (connection, row)
-            })
-            .await?
-            .map(StockHold::try_from)
-            .transpose()
+        self.look_up("stock", hold.0).await
     }
 
     /// Several claims that were made as one (R20).
@@ -122,29 +94,43 @@ impl House {
     /// # Errors
     /// As [`House::slot_hold`].
     pub async fn group(&self, group: GroupId) -> Result<Option<Group>, StoreError> {
-        let row = self
+        self.look_up("group", group.0).await
+    }
+
+    async fn look_up<T: DeserializeOwned>(
+        &self,
+        subject: &'static str,
+        id: i64,
+    ) -> Result<Option<T>, StoreError> {
+        let found = self
             .store
             .ask(async |mut connection| {
-                let row = sqlx::query_as!(
-                    GroupAnswerRow,
-                    "
-                    SELECT answer.*
-                    FROM claim_group AS g
-                    CROSS JOIN LATERAL answer_group(g.site_id, g.group_id, NULL, NULL, false) AS answer
-                    WHERE g.site_id = $1 AND g.group_id = $2
-                    ",
-                    self.site.id.0,
-                    group.0
-                )
-                .fetch_optional(&mut connection)
-                .await;
-                (connection, row)
+                let found =
+                    sqlx::query_scalar!("SELECT look_up($1, $2, $3)", self.site.id.0, subject, id)
+                        .fetch_one(&mut connection)
+                        .await;
+                (connection, found)
             })
             .await?;
-        match row {
-            Some(row) => Ok(row.split()?.1),
-            None => Ok(None),
-        }
+        read(found, subject)
+    }
+
+    /// What a number stands for: numbers of claims and groups come from one sequence.
+    ///
+    /// # Errors
+    /// As [`House::slot_hold`].
+    pub async fn kind_of(&self, number: i64) -> Result<Option<HoldKind>, StoreError> {
+        let kind = self
+            .store
+            .ask(async |mut connection| {
+                let kind =
+                    sqlx::query_scalar!("SELECT kind_of_claim($1, $2)", self.site.id.0, number)
+                        .fetch_one(&mut connection)
+                        .await;
+                (connection, kind)
+            })
+            .await?;
+        read(kind.map(Value::String), "kind")
     }
 
     /// Claims on rooms, oldest first.
@@ -152,38 +138,32 @@ impl House {
     /// # Errors
     /// As [`House::slot_hold`].
     pub async fn slot_holds(&self, filter: &SlotFilter) -> Result<Vec<SlotHold>, StoreError> {
-        self.store
-            .ask(async |mut connection| {
-                let rows = sqlx::query_as!(
-                    SlotRow,
-                    "
-                    SELECT
-                        hold_id, group_id, room_id, room, starts_at, ends_at, occupied_until, nights, purpose, state,
-                        guest, note, party, expires_at, version, desk, request_id, created_at, changed_at
-                    FROM slot_claim
-                    WHERE site_id = $1
-                        AND ($2::bigint IS NULL OR room_id = $2)
-                        AND ($3::timestamptz IS NULL OR ends_at > $3)
-                        AND ($4::timestamptz IS NULL OR starts_at < $4)
-                        AND ($5::text IS NULL OR state = $5)
-                        AND ($6::text IS NULL OR strpos(lower(guest), lower($6)) > 0)
-                    ORDER BY hold_id
-                    ",
-                    self.site.id.0,
-                    filter.room.map(|room| room.0),
-                    filter.from,
-                    filter.to,
-                    filter.state.map(ClaimState::word),
-                    filter.guest.as_deref()
-                )
-                .fetch_all(&mut connection)
-                .await;
-                (connection, rows)
-            })
-            .await?
-            .into_iter()
-            .map(SlotHold::try_from)
-            .collect()
+        let mut found: Vec<SlotHold> = Vec::new();
+        loop {
+            let after = found.last().map_or(0, |hold| hold.id.0);
+            let page = self
+                .store
+                .ask(async |mut connection| {
+                    let page = sqlx::query_scalar!(
+                        "SELECT list_slots($1, $2, $3, $4, $5, $6, $7, $8)",
+                        self.site.id.0,
+                        filter.room.map(|room| room.0),
+                        filter.from,
+                        filter.to,
+                        filter.state.map(ClaimState::word),
+                        filter.guest.as_deref(),
+                        after,
+                        PAGE
+                    )
+                    .fetch_one(&mut connection)
+                    .await;
+                    (connection, page)
+                })
+                .await?;
+            if !add_page(&mut found, read(page, "claims")?) {
+                return Ok(found);
+            }
+        }
     }
 
     /// Claims on stock, oldest first.
@@ -191,34 +171,30 @@ impl House {
     /// # Errors
     /// As [`House::slot_hold`].
     pub async fn stock_holds(&self, filter: &StockFilter) -> Result<Vec<StockHold>, StoreError> {
-        self.store
-            .ask(async |mut connection| {
-                let rows = sqlx::query_as!(
-                    StockRow,
-                    "
-                    SELECT
-                        hold_id, group_id, item_id, item, quantity, state, guest, note, expires_at, version, desk,
-                        request_id, created_at, changed_at
-                    FROM stock_claim
-                    WHERE site_id = $1
-                        AND ($2::bigint IS NULL OR item_id = $2)
-                        AND ($3::text IS NULL OR state = $3)
-                        AND ($4::text IS NULL OR strpos(lower(guest), lower($4)) > 0)
-                    ORDER BY hold_id
-                    ",
-                    self.site.id.0,
-                    filter.item.map(|item| item.0),
-                    filter.state.map(ClaimState::word),
-                    filter.guest.as_deref()
-                )
-                .fetch_all(&mut connection)
-                .await;
-                (connection, rows)
-            })
-            .await?
-            .into_iter()
-            .map(StockHold::try_from)
-            .collect()
+        let mut found: Vec<StockHold> = Vec::new();
+        loop {
+            let after = found.last().map_or(0, |hold| hold.id.0);
+            let page = self
+                .store
+                .ask(async |mut connection| {
+                    let page = sqlx::query_scalar!(
+                        "SELECT list_stock_claims($1, $2, $3, $4, $5, $6)",
+                        self.site.id.0,
+                        filter.item.map(|item| item.0),
+                        filter.state.map(ClaimState::word),
+                        filter.guest.as_deref(),
+                        after,
+                        PAGE
+                    )
+                    .fetch_one(&mut connection)
+                    .await;
+                    (connection, page)
+                })
+                .await?;
+            if !add_page(&mut found, read(page, "claims")?) {
+                return Ok(found);
+            }
+        }
     }
 
     /// The active claims that touch a window, by room and start (R6).
@@ -226,18 +202,10 @@ impl House {
     /// # Errors
     /// As [`House::slot_hold`].
     pub async fn claims_in(&self, window: Period) -> Result<Vec<SlotHold>, StoreError> {
-        self.store
-            .ask(async |mut connection| {
-                let rows = super::picture::claims(&mut connection, self.site.id, window).await;
-                (connection, rows)
-            })
-            .await?
-            .into_iter()
-            .map(SlotHold::try_from)
-            .collect()
+        Ok(self.picture(window).await?.claims)
     }
 
-    /// What happened, oldest first.
+    /// What happened, oldest first; the life of one claim in the order of its versions.
     ///
     /// # Errors
     /// As [`House::slot_hold`].
@@ -248,34 +216,31 @@ impl House {
             HistoryOf::StockHold(hold) => (None, Some(hold.0), None),
             HistoryOf::Request(request) => (None, None, Some(request.0)),
         };
-        self.store
-            .ask(async |mut connection| {
-                let rows = sqlx::query_as!(
-                    EventRow,
-                    "
-                    SELECT
-                        event_id, at, what, slot_hold_id, stock_hold_id, room_id, item_id, subject, guest, quantity,
-                        from_state, to_state, desk, reason, request_id
-                    FROM event_line
-                    WHERE site_id = $1
-                        AND ($2::bigint IS NULL OR slot_hold_id = $2)
-                        AND ($3::bigint IS NULL OR stock_hold_id = $3)
-                        AND ($4::uuid IS NULL OR request_id = $4)
-                    ORDER BY event_id
-                    ",
-                    self.site.id.0,
-                    slot,
-                    stock,
-                    request
-                )
-                .fetch_all(&mut connection)
-                .await;
-                (connection, rows)
-            })
-            .await?
-            .into_iter()
-            .map(Event::try_from)
-            .collect()
+        let life_of_a_claim = slot.or(stock).is_some();
+        let mut found: Vec<EventRow> = Vec::new();
+        loop {
+            let after = found.last().map_or(0, |event| event.place(life_of_a_claim));
+            let page = self
+                .store
+                .ask(async |mut connection| {
+                    let page = sqlx::query_scalar!(
+                        "SELECT list_events($1, $2, $3, $4, $5, $6)",
+                        self.site.id.0,
+                        slot,
+                        stock,
+                        request,
+                        after,
+                        PAGE
+                    )
+                    .fetch_one(&mut connection)
+                    .await;
+                    (connection, page)
+                })
+                .await?;
+            if !add_page(&mut found, read(page, "events")?) {
+                return found.into_iter().map(Event::try_from).collect();
+            }
+        }
     }
 
     /// Writes `expired` over every hold that is due and that nobody is working on, a room or an item at a time (R11).

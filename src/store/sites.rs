@@ -1,13 +1,35 @@
-//! Sites: listed and chosen.
+//! Sites: listed, and opened for a command.
 
+use std::sync::Arc;
+
+use serde::Deserialize;
 use serde_json::{Value, json};
-use sqlx::postgres::PgConnection;
 
-use super::rows::SiteRow;
-use super::{Store, StoreError};
-use crate::domain::Site;
+use super::house::Catalogue;
+use super::rows::{SiteRow, read};
+use super::schema::{TextInForce, check_text};
+use super::{House, Store, StoreError};
 use crate::domain::house_file::HouseFile;
 use crate::domain::text::harmless;
+use crate::domain::{Item, Room, Site};
+
+/// What one question finds out before a command.
+#[derive(Debug)]
+pub struct Opened {
+    /// The site that is meant, with its rooms and items as they are now; or why there is no telling.
+    pub house: Result<House, StoreError>,
+    /// Whether there is no site but those of demos.
+    pub is_empty: bool,
+}
+
+#[derive(Deserialize)]
+struct OpenedRow {
+    text: Option<TextInForce>,
+    sites: i64,
+    site: Option<SiteRow>,
+    rooms: Vec<Room>,
+    items: Vec<Item>,
+}
 
 impl Store {
     /// Every site but those of demos, in the order in which they were made.
@@ -22,71 +44,81 @@ impl Store {
 
     /// Every site, those of demos too.
     pub(super) async fn all_sites(&self) -> Result<Vec<Site>, StoreError> {
-        self.ask(async |mut connection| {
-            let rows = site_rows(&mut connection).await;
-            (connection, rows)
-        })
-        .await?
-        .into_iter()
-        .map(Site::try_from)
-        .collect()
+        let sites = self
+            .ask(async |mut connection| {
+                let sites = sqlx::query_scalar!("SELECT list_sites()")
+                    .fetch_one(&mut connection)
+                    .await;
+                (connection, sites)
+            })
+            .await?;
+        read::<Vec<SiteRow>>(sites, "sites")?
+            .into_iter()
+            .map(Site::try_from)
+            .collect()
     }
 
-    /// The site of that name; without a name the only one, or the default (design section 9). A demo's is found by its
-    /// name only.
+    /// Everything that a command has to know beforehand, in one question: whether the database is this program's, and the
+    /// site of that name; without a name the only one, or the default (design section 9). A demo's is found by its name
+    /// only.
     ///
     /// # Errors
-    /// [`StoreError::Site`] with a sentence, if there is none or no telling which.
+    /// [`StoreError::SchemaTooOld`], [`StoreError::SchemaTooNew`], [`StoreError::OutOfReach`] and faults.
+    pub async fn open_site(&self, name: Option<&str>) -> Result<Opened, StoreError> {
+        let opened = self
+            .ask(async |mut connection| {
+                let opened = sqlx::query_scalar!("SELECT open_site($1)", name)
+                    .fetch_one(&mut connection)
+                    .await;
+                (connection, opened)
+            })
+            .await?;
+        let row: OpenedRow = read(opened, "site")?;
+        check_text(row.text.as_ref())?;
+        let house = match row.site {
+            Some(site) => Site::try_from(site).map(|site| {
+                self.house_with(
+                    site,
+                    Some(Arc::new(Catalogue {
+                        rooms: row.rooms,
+                        items: row.items,
+                    })),
+                )
+            }),
+            None => Err(no_telling(name, row.sites)),
+        };
+        Ok(Opened {
+            house,
+            is_empty: row.sites == 0,
+        })
+    }
+
+    /// The site of that name; without a name the only one, or the default.
+    ///
+    /// # Errors
+    /// [`StoreError::Site`] with a sentence, if there is none or no telling which; and as [`Store::open_site`].
     pub async fn site(&self, name: Option<&str>) -> Result<Site, StoreError> {
-        if let Some(name) = name {
-            let sites = self.all_sites().await?;
-            return sites
-                .into_iter()
-                .find(|site| site.name == name)
-                .ok_or_else(|| {
-                    StoreError::Site(format!(
-                        "There is no site named {}. `keyrack site list` shows which there are.",
-                        harmless(name)
-                    ))
-                });
-        }
-        let sites = self.sites().await?;
-        let only = sites.len() == 1;
-        match sites.iter().find(|site| site.is_default || only) {
-            Some(site) => Ok(site.clone()),
-            None if sites.is_empty() => Err(StoreError::Site(
-                "There is no house in this database yet. Describe one in a file and run `keyrack site apply FILE.toml`."
-                    .into(),
-            )),
-            None => Err(StoreError::Site(
-                "There are several sites here. Say which with --site NAME, or choose one for good with \
-                 `keyrack site default NAME`."
-                    .into(),
-            )),
-        }
+        Ok(self.open_site(name).await?.house?.site().clone())
     }
 }
 
-pub(super) async fn site_rows(connection: &mut PgConnection) -> Result<Vec<SiteRow>, sqlx::Error> {
-    sqlx::query_as!(
-        SiteRow,
-        r#"
-        SELECT
-            site_id,
-            name,
-            time_zone,
-            extract(epoch FROM default_hold)::bigint AS "default_hold_seconds!",
-            extract(epoch FROM longest_hold)::bigint AS "longest_hold_seconds!",
-            renewals,
-            extract(epoch FROM horizon)::bigint AS "horizon_seconds!",
-            is_default,
-            demo_lock IS NOT NULL AS "is_demo!"
-        FROM site
-        ORDER BY site_id
-        "#
-    )
-    .fetch_all(connection)
-    .await
+/// Why there is no site of that name, or none that is meant without one.
+fn no_telling(name: Option<&str>, sites: i64) -> StoreError {
+    StoreError::Site(match (name, sites) {
+        (Some(name), _) => format!(
+            "There is no site named {}. `keyrack site list` shows which there are.",
+            harmless(name)
+        ),
+        (None, 0) => {
+            "There is no house in this database yet. Describe one in a file and run `keyrack site apply FILE.toml`."
+                .into()
+        }
+        (None, _) => {
+            "There are several sites here. Say which with --site NAME, or choose one for good with \
+             `keyrack site default NAME`."
+                .into()
+        }
+    })
 }
 
 pub(super) fn house_json(file: &HouseFile) -> Value {

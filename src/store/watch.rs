@@ -22,9 +22,6 @@ const POLL: Duration = Duration::from_millis(500);
 /// How often everything is read again, for changes that went around the functions.
 const FULL_READ: Duration = Duration::from_secs(4);
 
-/// How often old lines of the change log are removed.
-const PRUNE: Duration = Duration::from_secs(300);
-
 /// How long to wait between two tries to reach a server that is away, at first and at most.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(3));
 
@@ -102,7 +99,6 @@ impl House {
             seen: None,
             shown: None,
             read_at: None,
-            pruned_at: Instant::now(),
         };
         let listener = listen(self.clone(), look.clone());
         Watch {
@@ -124,7 +120,6 @@ struct Watcher {
     seen: Option<String>,
     shown: Option<Arc<Picture>>,
     read_at: Option<Instant>,
-    pruned_at: Instant,
 }
 
 impl Watcher {
@@ -184,10 +179,6 @@ impl Watcher {
                 self.shown = Some(picture.clone());
                 self.say(WatchEvent::Picture(picture));
             }
-        }
-        if self.pruned_at.elapsed() >= PRUNE {
-            self.pruned_at = Instant::now();
-            self.house.prune_change_log().await?;
         }
         Ok(())
     }
@@ -260,7 +251,7 @@ impl House {
                     Changes,
                     r#"
                     SELECT seen AS "seen!", now AS "now!", changes AS "count!"
-                    FROM changes_since($1, coalesce($2, pg_current_snapshot()::text))
+                    FROM changes_since($1, $2)
                     "#,
                     self.site.id.0,
                     seen
@@ -283,17 +274,6 @@ impl House {
                 .fetch_one(&mut connection)
                 .await;
                 (connection, expired)
-            })
-            .await
-    }
-
-    async fn prune_change_log(&self) -> Result<(), StoreError> {
-        self.store
-            .ask(async |mut connection| {
-                let pruned = sqlx::query!("SELECT prune_change_log($1)", self.site.id.0)
-                    .execute(&mut connection)
-                    .await;
-                (connection, pruned.map(|_| ()))
             })
             .await
     }

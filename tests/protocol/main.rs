@@ -47,11 +47,22 @@ pub async fn ask(connection: &mut PgConnection, call: &str) -> Value {
 
 /// The same, where the database may raise.
 pub async fn try_ask(connection: &mut PgConnection, call: &str) -> Result<Value, sqlx::Error> {
-    sqlx::query_scalar(AssertSqlSafe(format!(
+    let answer: Value = sqlx::query_scalar(AssertSqlSafe(format!(
         "SELECT to_jsonb(answer) FROM {call} AS answer"
     )))
     .fetch_one(connection)
-    .await
+    .await?;
+    Ok(with_its_subject(answer))
+}
+
+/// An answer with the columns of what it is about beside it, so that a test says `answer["state"]`.
+pub fn with_its_subject(mut answer: Value) -> Value {
+    for subject in ["slot", "stock", "group", "item", "room", "site"] {
+        if let Some(Value::Object(columns)) = answer.get(subject).cloned() {
+            answer.as_object_mut().unwrap().extend(columns);
+        }
+    }
+    answer
 }
 
 /// A statement that must work.

@@ -112,9 +112,12 @@ impl Database {
         self.server.as_ref().unwrap().client_program(name)
     }
 
-    /// A plain connection, around the store.
+    /// A plain connection, around the store, that finds everything unqualified as a psql prompt does.
     pub async fn connect(&self) -> PgConnection {
-        PgConnection::connect_with(&self.options).await.unwrap()
+        let options = self
+            .options()
+            .options([("search_path", "\"$user\", public, keyrack")]);
+        PgConnection::connect_with(&options).await.unwrap()
     }
 }
 
@@ -146,15 +149,18 @@ impl Drop for Database {
 /// A database with the schema to copy, made once for each version of the migrations: that is faster than to migrate for
 /// every test.
 async fn template(server: &Server) -> String {
-    let mut migrations: Vec<PathBuf> =
-        fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations"))
+    let mut hasher = DefaultHasher::new();
+    for folder in ["migrations", "migrations/protocol"] {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let mut files: Vec<PathBuf> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_file())
             .collect();
-    migrations.sort();
-    let mut hasher = DefaultHasher::new();
-    for migration in migrations {
-        fs::read(migration).unwrap().hash(&mut hasher);
+        files.sort();
+        for file in files {
+            fs::read(file).unwrap().hash(&mut hasher);
+        }
     }
     let name = format!("migrated_{:016x}", hasher.finish());
 

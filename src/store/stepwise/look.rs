@@ -59,8 +59,9 @@ pub(super) async fn texts(connection: &mut PgConnection) -> Result<Texts, sqlx::
             pg_get_functiondef(step.oid) AS "source!"
         FROM pg_proc AS gate
         JOIN pg_proc AS step ON step.proname = gate.proname AND step.proargtypes = gate.proargtypes
-            AND step.pronamespace <> gate.pronamespace AND pg_function_is_visible(step.oid)
-        WHERE gate.pronamespace = 'stepwise'::regnamespace
+            AND step.pronamespace = 'keyrack'::regnamespace
+        -- Entry functions are there too, and are no gates.
+        WHERE gate.pronamespace = 'keyrack_step'::regnamespace AND NOT gate.prosecdef
         "#
     )
     .fetch_all(connection)

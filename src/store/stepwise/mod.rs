@@ -1,7 +1,7 @@
 //! Step mode: a command whose transaction stops between the protocol's own steps, so that a person can see what each
 //! does, who waits for whom, and what would become of it (design section 8).
 //!
-//! The gates are in the database (`migrations/0013_stepwise.sql`) and so is the text of the protocol: nothing of it is
+//! The gates are in the database (`migrations/protocol/15_step_mode.sql`) and so is the text of the protocol: nothing of it is
 //! repeated here. Two connections play one command: the session that is stopped ([`session`]), and the conductor that
 //! opens its gates and looks at it from outside ([`conductor`]). This module must not know who shows it and how.
 
@@ -26,7 +26,6 @@ use self::conductor::{Conductor, Gates, Move, Order};
 use self::session::Session;
 use self::story::Story;
 use super::faults::fault;
-use super::send::function;
 use super::{House, StoreError};
 use crate::domain::{Answer, Request};
 
@@ -81,7 +80,7 @@ impl House {
         let next = StepView {
             desk: request.desk.clone(),
             request: request.id,
-            command: function(&request.command),
+            command: request.command.function(),
             backend: session.backend,
             place: StepPlace::Running(None),
             passed: Vec::new(),

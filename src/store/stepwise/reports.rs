@@ -18,7 +18,7 @@ use tracing::{Event, Metadata, Subscriber};
 /// Where sqlx puts notices.
 const NOTICES: &str = "sqlx::postgres::notice";
 
-/// What a gate told (`migrations/0013_stepwise.sql`).
+/// What a gate told (`migrations/protocol/15_step_mode.sql`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "report", rename_all = "lowercase")]
 pub(super) enum Report {

@@ -71,7 +71,7 @@ impl Session {
         let backend = sqlx::query_scalar!(
             r#"
             SELECT pg_backend_pid() AS "backend!"
-            FROM set_config('search_path', 'stepwise, ' || current_setting('search_path'), false)
+            FROM set_config('search_path', 'pg_catalog, keyrack_step, keyrack, pg_temp', false)
             "#
         )
         .fetch_one(&mut connection)
