@@ -119,6 +119,15 @@ impl Database {
             .options([("search_path", "\"$user\", public, keyrack")]);
         PgConnection::connect_with(&options).await.unwrap()
     }
+
+    /// The same as the server's superuser, for what nobody else may do.
+    pub async fn connect_as_superuser(&self) -> PgConnection {
+        let options = self
+            .options()
+            .username("postgres")
+            .options([("search_path", "\"$user\", public, keyrack")]);
+        PgConnection::connect_with(&options).await.unwrap()
+    }
 }
 
 impl Drop for Database {
