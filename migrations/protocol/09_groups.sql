@@ -349,19 +349,18 @@ BEGIN
     v_state := group_state(p_site, p_group);
 
     IF v_state = 'expired' THEN
-        v_refusal := refuse('hold_expired', (
-            SELECT jsonb_build_object(
-                'late_seconds', extract(epoch FROM v_now - max(expires_at)),
-                'expired_at', site_time(v_site.time_zone, max(expires_at)),
-                'still_free', group_is_free(p_site, p_group, v_now)
-            )
-            FROM (
-                SELECT expires_at FROM slot_hold
-                WHERE site_id = p_site AND group_id = p_group AND state = 'expired'
-                UNION ALL
-                SELECT expires_at FROM stock_hold
-                WHERE site_id = p_site AND group_id = p_group AND state = 'expired'
-            ) AS member
+        SELECT max(expires_at) INTO v_deadline
+        FROM (
+            SELECT expires_at FROM slot_hold
+            WHERE site_id = p_site AND group_id = p_group AND state = 'expired'
+            UNION ALL
+            SELECT expires_at FROM stock_hold
+            WHERE site_id = p_site AND group_id = p_group AND state = 'expired'
+        ) AS member;
+        v_refusal := refuse('hold_expired', jsonb_build_object(
+            'late_seconds', extract(epoch FROM v_now - v_deadline),
+            'expired_at', site_time(v_site.time_zone, v_deadline),
+            'still_free', group_is_free(p_site, p_group, v_now)
         ));
     ELSIF v_state = 'cancelled' OR p_rooms_only AND NOT EXISTS (
         SELECT FROM slot_hold WHERE site_id = p_site AND group_id = p_group AND active

@@ -27,6 +27,7 @@ mod records;
 mod requests;
 mod rooms;
 mod sites;
+mod statements;
 mod stock;
 mod strays;
 mod sweep;
