@@ -21,6 +21,7 @@ mod limits;
 mod nights;
 mod numbers;
 mod order;
+mod pinned;
 mod plans;
 mod reading;
 mod records;
