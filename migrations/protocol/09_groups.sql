@@ -93,8 +93,9 @@ DECLARE
     v_line record;
     v_turnaround interval;
     v_spans jsonb := '{}';
-    v_before tstzmultirange;
-    v_span tstzrange;
+    v_before nummultirange;
+    v_occupied tstzrange;
+    v_span numrange;
 BEGIN
     FOR v_line IN
         SELECT place, (line ->> 'room')::bigint AS room_id, (line ->> 'from')::timestamptz AS from_at,
@@ -105,12 +106,14 @@ BEGIN
         CONTINUE WHEN NOT coalesce(v_line.from_at < v_line.to_at AND isfinite(v_line.from_at) AND isfinite(v_line.to_at), false);
         SELECT turnaround INTO v_turnaround FROM room WHERE site_id = p_site AND room_id = v_line.room_id;
         CONTINUE WHEN NOT FOUND;
-        v_span := occupied_span(tstzrange(v_line.from_at, v_line.to_at, '[)'), v_turnaround);
-        v_before := coalesce((v_spans ->> v_line.room_id::text)::tstzmultirange, '{}');
+        v_occupied := occupied_span(tstzrange(v_line.from_at, v_line.to_at, '[)'), v_turnaround);
+        -- In seconds: as text a time has the session's style and zone, and may be read as another (R33).
+        v_span := numrange(extract(epoch FROM lower(v_occupied)), extract(epoch FROM upper(v_occupied)), '[)');
+        v_before := coalesce((v_spans ->> v_line.room_id::text)::nummultirange, '{}');
         IF v_before && v_span THEN
             RETURN jsonb_build_object('kind', 'room', 'number', v_line.place);
         END IF;
-        v_spans := v_spans || jsonb_build_object(v_line.room_id::text, (v_before + tstzmultirange(v_span))::text);
+        v_spans := v_spans || jsonb_build_object(v_line.room_id::text, (v_before + nummultirange(v_span))::text);
     END LOOP;
     RETURN NULL;
 END

@@ -3,6 +3,8 @@
 
 CREATE OR REPLACE FUNCTION check_site(p_site bigint) RETURNS TABLE (rule text, subject text, problem text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, keyrack, pg_temp
+-- Definitions are compared as PostgreSQL writes them, and times are said in one way, whatever the session's settings.
+SET quote_all_identifiers = off SET TimeZone = 'UTC' SET DateStyle = 'ISO'
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -9,8 +9,9 @@ DECLARE
     v_unwanted record;
     v_names text[] := '{}';
 BEGIN
-    -- Then PostgreSQL writes every name in full.
+    -- Then PostgreSQL writes every name in full, and none in quotation marks.
     PERFORM set_config('search_path', 'pg_catalog', true);
+    PERFORM set_config('quote_all_identifiers', 'off', true);
     FOR v_wanted IN
         SELECT
             table_name,

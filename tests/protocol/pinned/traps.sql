@@ -16,7 +16,7 @@ LANGUAGE sql AS $$
     SELECT CASE
         WHEN any_type ~ '^any.*multirange$' THEN its_multirange
         WHEN any_type ~ '^any.*range$' THEN its_range
-        WHEN any_type ~ '^any.*array$' THEN element || '[]'
+        WHEN any_type IN ('anyarray', 'anycompatiblearray') THEN element || '[]'
         WHEN any_type ~ '^any' THEN element
         ELSE any_type
     END
@@ -70,6 +70,8 @@ BEGIN
         JOIN pg_aggregate AS a ON a.aggfnoid = p.oid
         WHERE a.aggkind = 'n' AND p.provariadic = 0 AND p.pronamespace = 'pg_catalog'::regnamespace
             AND p.proname = ANY (v_names)
+            -- Of which no aggregate can be made in SQL.
+            AND p.prorettype NOT IN ('anyenum'::regtype, 'record'::regtype)
     LOOP
         EXECUTE format(
             'CREATE FUNCTION trap.aggregate_%s(%s) RETURNS %s LANGUAGE internal AS ''trigger_in''',
@@ -126,7 +128,7 @@ BEGIN
             );
             EXECUTE format(
                 'CREATE OPERATOR trap.%s (%s RIGHTARG = %s, FUNCTION = trap.operator_%s_%s)',
-                v_found.oprname, coalesce(format('LEFTARG = %s,', v_left), ''), v_right, v_found.oid, v_kind.place
+                v_found.oprname, 'LEFTARG = ' || v_left || ',', v_right, v_found.oid, v_kind.place
             );
         END LOOP;
     END LOOP;
@@ -134,13 +136,13 @@ END
 $$;
 
 -- Types by the names that the text says, which accept nothing, and one of the stranger's own that can be taken for text.
-CREATE DOMAIN trap.text AS pg_catalog.text CHECK (false);
-CREATE DOMAIN trap.date AS pg_catalog.date CHECK (false);
-CREATE DOMAIN trap.timestamptz AS pg_catalog.timestamptz CHECK (false);
-CREATE DOMAIN trap.tstzrange AS pg_catalog.tstzrange CHECK (false);
-CREATE DOMAIN trap.jsonb AS pg_catalog.jsonb CHECK (false);
-CREATE DOMAIN trap.uuid AS pg_catalog.uuid CHECK (false);
-CREATE DOMAIN trap.xid8 AS pg_catalog.xid8 CHECK (false);
+CREATE DOMAIN trap.text AS pg_catalog.text CONSTRAINT trapped CHECK (false);
+CREATE DOMAIN trap.date AS pg_catalog.date CONSTRAINT trapped CHECK (false);
+CREATE DOMAIN trap.timestamptz AS pg_catalog.timestamptz CONSTRAINT trapped CHECK (false);
+CREATE DOMAIN trap.tstzrange AS pg_catalog.tstzrange CONSTRAINT trapped CHECK (false);
+CREATE DOMAIN trap.jsonb AS pg_catalog.jsonb CONSTRAINT trapped CHECK (false);
+CREATE DOMAIN trap.uuid AS pg_catalog.uuid CONSTRAINT trapped CHECK (false);
+CREATE DOMAIN trap.xid8 AS pg_catalog.xid8 CONSTRAINT trapped CHECK (false);
 CREATE TYPE trap.mood AS ENUM ('sour');
 CREATE FUNCTION trap.mood_as_text(trap.mood) RETURNS pg_catalog.text LANGUAGE internal AS 'trigger_in';
 CREATE CAST (trap.mood AS pg_catalog.text) WITH FUNCTION trap.mood_as_text(trap.mood) AS IMPLICIT;
