@@ -199,18 +199,14 @@ async fn r25_an_event_names_the_room_where_the_claim_was_then() {
 }
 
 #[tokio::test]
-async fn a_schema_made_by_another_build_is_told_apart() {
+async fn tables_made_by_another_build_are_told_apart() {
     let test = TestHouse::new().await;
     test.store.check_schema().await.unwrap();
     let mut connection = test.database.connect().await;
-    sqlx::query("UPDATE _sqlx_migrations SET checksum = '\\x00' WHERE version = 5")
+    sqlx::query("UPDATE _sqlx_migrations SET checksum = '\\x00' WHERE version = 1")
         .execute(&mut connection)
         .await
         .unwrap();
-    for error in [
-        test.store.check_schema().await.unwrap_err(),
-        test.store.migrate().await.unwrap_err(),
-    ] {
-        assert!(error.to_string().contains("another build"), "{error}");
-    }
+    let error = test.store.migrate().await.unwrap_err();
+    assert!(error.to_string().contains("another build"), "{error}");
 }
