@@ -124,7 +124,7 @@ async fn the_change_log_tells_of_every_commit_once_in_whatever_order() {
     // Transactions did commit in another order than they began: else this proves little.
     let out_of_order: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM (
-            SELECT transaction_id, lag(transaction_id) OVER (ORDER BY at, change_id) AS before FROM change_log
+            SELECT transaction_id, lag(transaction_id) OVER (ORDER BY at) AS before FROM change_log
         ) AS log WHERE transaction_id < before",
     )
     .fetch_one(&mut observer)
