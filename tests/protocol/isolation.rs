@@ -37,6 +37,7 @@ fn commands(test: &TestHouse, slot: i64, stock: i64) -> Vec<String> {
         format!("expire_slots({site})"),
         format!("expire_stock({site})"),
         format!("add_site({id}, 'anna', 'Annex', 'Europe/Paris')"),
+        format!("default_site({id}, 'anna', {site})"),
         format!(
             "apply_house({id}, 'anna', '{{\"site\": {{\"name\": \"Test House\", \"time_zone\": \"Europe/London\"}}}}')"
         ),
@@ -61,11 +62,8 @@ async fn every_command_raises_under_another_isolation_level() {
     let found: Vec<String> = value(
         &mut desk,
         "SELECT array_agg(DISTINCT proname::text ORDER BY proname::text) FROM pg_proc AS p
-         WHERE pronamespace = 'public'::regnamespace AND 'p_request' = ANY (proargnames)
-             AND obj_description(oid, 'pg_proc') IS NOT NULL AND NOT EXISTS (
-                 SELECT FROM pg_proc AS gate
-                 WHERE gate.pronamespace = 'stepwise'::regnamespace AND gate.proname = p.proname
-             )",
+         WHERE pronamespace = 'keyrack'::regnamespace AND 'p_request' = ANY (proargnames)
+             AND prosecdef AND provolatile = 'v' AND obj_description(oid, 'pg_proc') IS NOT NULL",
     )
     .await;
     assert_eq!(known, found);
@@ -108,14 +106,16 @@ async fn r21_a_command_needs_a_request_id() {
 async fn r29_every_key_begins_with_the_site() {
     let test = TestHouse::new().await;
     let mut desk = test.database.connect().await;
-    // The table of sites itself has two more: the name and the default are one a server.
+    // The table of sites itself has two more: the name and the default are one a server. So are the requests that come
+    // before there is a site, and the text in force.
     let elsewhere: Vec<String> = value(
         &mut desk,
         "SELECT coalesce(array_agg(c.conname::text), '{}')
          FROM pg_constraint AS c
          JOIN pg_class AS t ON t.oid = c.conrelid
-         WHERE t.relnamespace = 'public'::regnamespace AND t.relname <> '_sqlx_migrations'
-             AND c.contype IN ('p', 'u', 'f', 'x') AND c.conname <> 'site_name_unique'
+         WHERE t.relnamespace = 'keyrack'::regnamespace AND t.relname <> '_sqlx_migrations'
+             AND c.contype IN ('p', 'u', 'f', 'x')
+             AND c.conname NOT IN ('site_name_unique', 'server_request_pkey', 'protocol_text_pkey')
              AND ((SELECT attname FROM pg_attribute WHERE attrelid = c.conrelid AND attnum = c.conkey[1]) <> 'site_id'
                  OR c.contype = 'f'
                  AND (SELECT attname FROM pg_attribute WHERE attrelid = c.confrelid AND attnum = c.confkey[1])
@@ -128,8 +128,10 @@ async fn r29_every_key_begins_with_the_site() {
         "SELECT coalesce(array_agg(x.indexrelid::regclass::text), '{}')
          FROM pg_index AS x
          JOIN pg_class AS t ON t.oid = x.indrelid
-         WHERE t.relnamespace = 'public'::regnamespace AND t.relname <> '_sqlx_migrations'
-             AND x.indexrelid::regclass::text NOT IN ('site_name_unique', 'site_one_default')
+         WHERE t.relnamespace = 'keyrack'::regnamespace AND t.relname <> '_sqlx_migrations'
+             AND x.indexrelid::regclass::text NOT IN (
+                 'site_name_unique', 'site_one_default', 'server_request_pkey', 'protocol_text_pkey'
+             )
              AND (SELECT attname FROM pg_attribute WHERE attrelid = x.indrelid AND attnum = x.indkey[0]) <> 'site_id'",
     )
     .await;
@@ -137,7 +139,7 @@ async fn r29_every_key_begins_with_the_site() {
     let without_a_key: Vec<String> = value(
         &mut desk,
         "SELECT coalesce(array_agg(t.relname::text), '{}') FROM pg_class AS t
-         WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r'
+         WHERE t.relnamespace = 'keyrack'::regnamespace AND t.relkind = 'r'
              AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conrelid = t.oid AND c.contype = 'p')",
     )
     .await;
@@ -154,7 +156,7 @@ async fn r29_the_site_is_the_first_argument_of_every_function_that_touches_rows(
         &mut desk,
         "SELECT coalesce(array_agg(p.proname::text ORDER BY p.proname::text), '{}')
          FROM pg_proc AS p
-         WHERE p.pronamespace = 'public'::regnamespace AND p.prorettype <> 'trigger'::regtype
+         WHERE p.pronamespace = 'keyrack'::regnamespace AND p.prorettype <> 'trigger'::regtype
              AND NOT EXISTS (
                  SELECT FROM pg_depend AS d WHERE d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
              )
@@ -167,8 +169,12 @@ async fn r29_the_site_is_the_first_argument_of_every_function_that_touches_rows(
         [
             "add_site",
             "apply_house",
-            "clock_reading",
+            "begin_server_request",
+            "default_site",
+            "list_sites",
             "open_demo_site",
+            "open_site",
+            "period_text",
             "remove_abandoned_demo_sites",
             "require_read_committed",
             "site_time"

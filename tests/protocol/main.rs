@@ -7,15 +7,19 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod changes;
 mod check;
 mod connections;
+mod crowd;
 mod deadlines;
+mod exchange;
 mod free;
 mod groups;
 mod guards;
 mod isolation;
 mod limits;
 mod nights;
+mod numbers;
 mod order;
 mod plans;
 mod reading;
@@ -58,8 +62,11 @@ pub async fn try_ask(connection: &mut PgConnection, call: &str) -> Result<Value,
 /// An answer with the columns of what it is about beside it, so that a test says `answer["state"]`.
 pub fn with_its_subject(mut answer: Value) -> Value {
     for subject in ["slot", "stock", "group", "item", "room", "site"] {
-        if let Some(Value::Object(columns)) = answer.get(subject).cloned() {
-            answer.as_object_mut().unwrap().extend(columns);
+        let Some(fields) = answer.as_object_mut() else {
+            return answer;
+        };
+        if let Some(Value::Object(columns)) = fields.remove(subject) {
+            fields.extend(columns);
         }
     }
     answer

@@ -123,13 +123,13 @@ async fn r7_nights_are_counted_in_dates_when_the_clocks_change() {
                 })
                 .collect();
             let refused: Vec<String> = sqlx::query_scalar(
-                "SELECT arrival || ' ' || (problem).refusal
+                "SELECT arrival || ' ' || (problem ->> 'refusal')
                  FROM (
                      SELECT arrival, period_problem(site, room, arrival, departure, clock_timestamp(), 'guest') AS problem
                      FROM site, room, unnest($1::timestamptz[], $2::timestamptz[]) AS stay (arrival, departure)
                      WHERE room.booked_by = 'night'
                  ) AS judged
-                 WHERE (problem).refusal IS NOT NULL",
+                 WHERE problem IS NOT NULL",
             )
             .bind(stays.iter().map(Period::start).collect::<Vec<_>>())
             .bind(stays.iter().map(Period::end).collect::<Vec<_>>())

@@ -48,6 +48,7 @@ async fn r11_what_a_command_reads_does_not_grow_with_what_the_house_holds() {
     let first = |table: &str| format!("SELECT min(hold_id) FROM {table} WHERE site_id = {site}");
     let slot: i64 = value(&mut connection, &first("slot_hold")).await;
     let stock: i64 = value(&mut connection, &first("stock_hold")).await;
+    // A group, its room and its item take a number each.
     let group: i64 = value(&mut connection, "SELECT min(group_id) FROM claim_group").await;
 
     let free = 3 * CLAIMS;
@@ -85,9 +86,9 @@ async fn r11_what_a_command_reads_does_not_grow_with_what_the_house_holds() {
         format!("confirm_stock({{k}}, {stock} + {{n}})"),
         format!("cancel_stock({{k}}, {stock} + 100 + {{n}})"),
         format!("hold_group({{k}}, {group_line})"),
-        format!("renew_group({{k}}, {group} + {{n}}, '3 hours')"),
-        format!("confirm_group({{k}}, {group} + {{n}})"),
-        format!("cancel_group({{k}}, {group} + 100 + {{n}})"),
+        format!("renew_group({{k}}, {group} + 3 * {{n}}, '3 hours')"),
+        format!("confirm_group({{k}}, {group} + 3 * {{n}})"),
+        format!("cancel_group({{k}}, {group} + 300 + 3 * {{n}})"),
     ];
     for command in commands {
         let read = rows_read(&mut connection, site, &command).await;
@@ -108,7 +109,7 @@ async fn rows_read(connection: &mut PgConnection, site: i64, command: &str) -> i
             .replace("{n}", &n.to_string());
         let before: i64 = value(connection, READ).await;
         let refused: Option<String> =
-            value(connection, &format!("SELECT refusal FROM {call}")).await;
+            value(connection, &format!("SELECT {call} ->> 'refusal'")).await;
         assert_eq!(refused, None, "{call}");
         last = value::<i64>(connection, READ).await - before;
     }

@@ -223,11 +223,21 @@ async fn r21_adding_a_site_twice_is_one_site_and_another_body_is_refused() {
     let id = Uuid::new_v4();
     let call = |id: Uuid, zone: &str| format!("add_site('{id}', 'anna', 'Annex', '{zone}')");
     let first = ask(&mut desk, &call(id, "Europe/Paris")).await;
-    assert_eq!(ask(&mut desk, &call(id, "Europe/Paris")).await, first);
-    for (id, zone) in [(id, "Europe/Rome"), (Uuid::new_v4(), "Europe/Paris")] {
-        let refused = crate::try_ask(&mut desk, &call(id, zone)).await;
-        assert_eq!(crate::guard(refused), "site_name_unique", "{zone}");
+    let again = ask(&mut desk, &call(id, "Europe/Paris")).await;
+    assert_eq!(
+        (&first["repeated"], &again["repeated"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(again["site_id"], first["site_id"]);
+    // The id stands for itself, also before there is a site: another zone or another name is another question.
+    for other in [
+        call(id, "Europe/Rome"),
+        format!("add_site('{id}', 'anna', 'Shed', 'Europe/Paris')"),
+    ] {
+        assert_eq!(ask(&mut desk, &other).await["refusal"], "request_reused");
     }
+    let taken = crate::try_ask(&mut desk, &call(Uuid::new_v4(), "Europe/Paris")).await;
+    assert_eq!(crate::guard(taken), "site_name_unique");
 }
 
 /// The call with one id for every time that it is sent.

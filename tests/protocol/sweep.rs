@@ -78,8 +78,9 @@ async fn r11_a_room_that_another_sweeper_has_just_done_does_not_end_the_sweep() 
     run(
         &mut desk,
         &format!(
-            "ALTER FUNCTION expire_room(bigint, bigint, text) RENAME TO really_expire_room;
-             CREATE FUNCTION expire_room(p_site bigint, p_room bigint, p_desk text) RETURNS integer LANGUAGE plpgsql AS $$
+            "ALTER FUNCTION expire_room(site, bigint, text, bigint) RENAME TO really_expire_room;
+             CREATE FUNCTION keyrack.expire_room(p_site site, p_room bigint, p_desk text, p_hold bigint DEFAULT NULL)
+             RETURNS integer LANGUAGE plpgsql AS $$
              BEGIN
                  IF p_room = {} THEN
                      -- What the other one wrote.
