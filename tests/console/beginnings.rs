@@ -45,7 +45,7 @@ async fn a_newer_schema_gets_a_clear_answer() {
         .unwrap();
     let mut console = program(&test.database, "anna").start();
     console.says("set up by a newer Keyrack (schema 9999;");
-    console.says("Update this program.");
+    console.says("Update Keyrack.");
     assert_eq!(console.ends(), 1);
     assert!(!console.has_written("\x1b[?1049h"));
     console.is_given_back();
