@@ -48,8 +48,8 @@ async fn house(ended: i64) -> Arc<Bench> {
              INSERT INTO stock_hold (site_id, item_id, quantity, state, expires_at, desk)
              SELECT {site}, {item}, 1, CASE WHEN n <= 100 THEN 'confirmed' ELSE 'expired' END, now(), 'anna'
              FROM generate_series(1, {ended} / 10) AS n;
-             INSERT INTO hold_event (site_id, at, what, slot_hold_id, from_state, to_state, desk)
-             SELECT {site}, changed_at, 'expired', hold_id, 'held', 'expired', 'anna'
+             INSERT INTO hold_event (site_id, at, what, slot_hold_id, version, from_state, to_state, desk)
+             SELECT {site}, changed_at, 'expired', hold_id, 2, 'held', 'expired', 'anna'
              FROM slot_hold WHERE site_id = {site} AND state = 'expired';"
         ))
         .await;

@@ -199,7 +199,7 @@ async fn r25_an_event_names_the_room_where_the_claim_was_then() {
 }
 
 #[tokio::test]
-async fn a_schema_made_by_another_build_is_told_apart() {
+async fn tables_made_by_another_build_are_told_apart() {
     let test = TestHouse::new().await;
     test.store.check_schema().await.unwrap();
     let mut connection = test.database.connect().await;

@@ -17,6 +17,16 @@ pub enum Needs {
     Group,
 }
 
+impl Needs {
+    /// How many numbers one of them takes: a group has one, and each of its claims.
+    pub fn numbers(self) -> i64 {
+        match self {
+            Self::Nothing | Self::Slot | Self::Stock => 1,
+            Self::Group => 4,
+        }
+    }
+}
+
 /// One command.
 pub struct Case {
     pub name: &'static str,
@@ -42,16 +52,17 @@ pub const EXPIRE_ROOM: Statement = (
     "WITH due AS (
          UPDATE slot_hold SET state = 'expired'
          WHERE site_id = $1 AND room_id = $2 AND state = 'held' AND expires_at <= clock_timestamp()
-         RETURNING hold_id)
-     INSERT INTO hold_event (site_id, at, what, slot_hold_id, from_state, to_state, desk)
-     SELECT $1, clock_timestamp(), 'expired', hold_id, 'held', 'expired', 'anna' FROM due",
+         RETURNING hold_id, version)
+     INSERT INTO hold_event (site_id, at, what, slot_hold_id, version, from_state, to_state, desk)
+     SELECT $1, clock_timestamp(), 'expired', hold_id, version, 'held', 'expired', 'anna' FROM due",
     &[Site, Room],
 );
 pub const RECORD_SLOT: Statement = (
-    "WITH change AS (INSERT INTO change_log (site_id) VALUES ($1)),
-         outcome AS (UPDATE request SET slot_hold_id = $3 WHERE site_id = $1 AND request_id = $2)
-     INSERT INTO hold_event (site_id, at, what, slot_hold_id, to_state, desk, request_id)
-     VALUES ($1, clock_timestamp(), 'changed', $3, 'held', 'anna', $2)",
+    "WITH outcome AS (
+         UPDATE request SET subject = 'slot', subject_id = $3 WHERE site_id = $1 AND request_id = $2)
+     INSERT INTO hold_event (site_id, at, what, slot_hold_id, version, to_state, desk, request_id)
+     SELECT $1, clock_timestamp(), 'changed', $3, version, 'held', 'anna', $2
+     FROM slot_hold WHERE site_id = $1 AND hold_id = $3",
     &[Site, Request, Written],
 );
 pub const LOCK_ITEM: Statement = (
@@ -62,20 +73,21 @@ pub const EXPIRE_ITEM: Statement = (
     "WITH due AS (
          UPDATE stock_hold SET state = 'expired'
          WHERE site_id = $1 AND item_id = $2 AND state = 'held' AND expires_at <= clock_timestamp()
-         RETURNING hold_id, quantity
+         RETURNING hold_id, quantity, version
      ), events AS (
-         INSERT INTO hold_event (site_id, at, what, stock_hold_id, from_state, to_state, quantity, desk)
-         SELECT $1, clock_timestamp(), 'expired', hold_id, 'held', 'expired', quantity, 'anna' FROM due)
+         INSERT INTO hold_event (site_id, at, what, stock_hold_id, version, from_state, to_state, quantity, desk)
+         SELECT $1, clock_timestamp(), 'expired', hold_id, version, 'held', 'expired', quantity, 'anna' FROM due)
      UPDATE inventory SET available = available + due.quantity, held = held - due.quantity
      FROM (SELECT sum(quantity) AS quantity FROM due) AS due
      WHERE site_id = $1 AND item_id = $2 AND due.quantity > 0",
     &[Site, Item],
 );
 pub const RECORD_STOCK: Statement = (
-    "WITH change AS (INSERT INTO change_log (site_id) VALUES ($1)),
-         outcome AS (UPDATE request SET stock_hold_id = $3 WHERE site_id = $1 AND request_id = $2)
-     INSERT INTO hold_event (site_id, at, what, stock_hold_id, to_state, quantity, desk, request_id)
-     VALUES ($1, clock_timestamp(), 'changed', $3, 'held', 1, 'anna', $2)",
+    "WITH outcome AS (
+         UPDATE request SET subject = 'stock', subject_id = $3 WHERE site_id = $1 AND request_id = $2)
+     INSERT INTO hold_event (site_id, at, what, stock_hold_id, version, to_state, quantity, desk, request_id)
+     SELECT $1, clock_timestamp(), 'changed', $3, version, 'held', 1, 'anna', $2
+     FROM stock_hold WHERE site_id = $1 AND hold_id = $3",
     &[Site, Request, Written],
 );
 pub const LOCK_TWO_ROOMS: Statement = (
@@ -86,33 +98,33 @@ pub const EXPIRE_TWO_ROOMS: Statement = (
     "WITH due AS (
          UPDATE slot_hold SET state = 'expired'
          WHERE site_id = $1 AND room_id IN ($2, $3) AND state = 'held' AND expires_at <= clock_timestamp()
-         RETURNING hold_id)
-     INSERT INTO hold_event (site_id, at, what, slot_hold_id, from_state, to_state, desk)
-     SELECT $1, clock_timestamp(), 'expired', hold_id, 'held', 'expired', 'anna' FROM due",
+         RETURNING hold_id, version)
+     INSERT INTO hold_event (site_id, at, what, slot_hold_id, version, from_state, to_state, desk)
+     SELECT $1, clock_timestamp(), 'expired', hold_id, version, 'held', 'expired', 'anna' FROM due",
     &[Site, Room, NextRoom],
 );
 pub const RECORD_TWO_SLOTS: Statement = (
-    "WITH change AS (INSERT INTO change_log (site_id) VALUES ($1)),
-         outcome AS (UPDATE request SET slot_hold_id = $3 WHERE site_id = $1 AND request_id = $2)
-     INSERT INTO hold_event (site_id, at, what, slot_hold_id, to_state, desk, request_id)
-     SELECT $1, clock_timestamp(), 'swapped', hold, 'held', 'anna', $2 FROM unnest(ARRAY[$3, $3 + 1]) AS hold",
+    "WITH outcome AS (
+         UPDATE request SET subject = 'slot', subject_id = $3 WHERE site_id = $1 AND request_id = $2)
+     INSERT INTO hold_event (site_id, at, what, slot_hold_id, version, to_state, desk, request_id)
+     SELECT $1, clock_timestamp(), 'swapped', hold_id, version, 'held', 'anna', $2
+     FROM slot_hold WHERE site_id = $1 AND hold_id IN ($3, $3 + 1)",
     &[Site, Request, Hold],
 );
 pub const RECORD_MOVEMENT: Statement = (
-    "WITH change AS (INSERT INTO change_log (site_id) VALUES ($1)),
-         outcome AS (UPDATE request SET item_id = $3 WHERE site_id = $1 AND request_id = $2)
+    "WITH outcome AS (
+         UPDATE request SET subject = 'item', subject_id = $3 WHERE site_id = $1 AND request_id = $2)
      INSERT INTO hold_event (site_id, at, what, item_id, quantity, desk, request_id)
      VALUES ($1, clock_timestamp(), 'received', $3, 1, 'anna', $2)",
     &[Site, Request, Item],
 );
 pub const RECORD_GROUP: Statement = (
-    "WITH change AS (INSERT INTO change_log (site_id) VALUES ($1)),
-         claims AS (
-             SELECT hold_id, NULL::bigint AS stock_hold_id FROM slot_hold
-             WHERE site_id = $1 AND group_id = $3
-             UNION ALL
-             SELECT NULL, hold_id FROM stock_hold WHERE site_id = $1 AND group_id = $3)
-     INSERT INTO hold_event (site_id, at, what, slot_hold_id, stock_hold_id, to_state, desk, request_id)
-     SELECT $1, clock_timestamp(), 'held', hold_id, stock_hold_id, 'held', 'anna', $2 FROM claims",
+    "WITH claims AS (
+         SELECT hold_id, NULL::bigint AS stock_hold_id, version FROM slot_hold
+         WHERE site_id = $1 AND group_id = $3
+         UNION ALL
+         SELECT NULL, hold_id, version FROM stock_hold WHERE site_id = $1 AND group_id = $3)
+     INSERT INTO hold_event (site_id, at, what, slot_hold_id, stock_hold_id, version, to_state, desk, request_id)
+     SELECT $1, clock_timestamp(), 'held', hold_id, stock_hold_id, version, 'held', 'anna', $2 FROM claims",
     &[Site, Request, Group],
 );

@@ -58,10 +58,15 @@ impl Contest {
         self.next - many..self.next
     }
 
+    /// What was held for a claim's number.
+    fn hold(&self, n: i64) -> i64 {
+        self.hold_of_zero + n * self.case.needs.numbers()
+    }
+
     fn commands(&mut self, many: i64) -> Vec<Command> {
         let numbers = self.take(many);
         numbers
-            .map(|n| (self.case.command)(&self.bench, n, self.hold_of_zero + n))
+            .map(|n| (self.case.command)(&self.bench, n, self.hold(n)))
             .collect()
     }
 
@@ -90,11 +95,11 @@ impl Contest {
             bench: Arc::clone(&self.bench),
             statements: self.case.statements,
         };
-        let (numbers, of_zero) = (self.take(many), self.hold_of_zero);
+        let work: Vec<(i64, i64)> = self.take(many).map(|n| (n, self.hold(n))).collect();
         let work = tokio::spawn(async move {
             let started = Instant::now();
-            for n in numbers {
-                transaction.run(&mut connection, n, of_zero + n).await;
+            for (n, hold) in work {
+                transaction.run(&mut connection, n, hold).await;
             }
             (started.elapsed(), connection)
         });
@@ -122,9 +127,11 @@ impl Contest {
             )
             .replace("{start}", &start);
         let text = format!(
-            "\\set n :n + 1\n\\set hold :hold + 1\n\\set room {} + :n % {ROOMS}\n\\set next {} + (:n + 1) % {ROOMS}\n\
+            "\\set n :n + 1\n\\set hold :hold + {}\n\\set room {} + :n % {ROOMS}\n\\set next {} + (:n + 1) % {ROOMS}\n\
              SELECT * FROM {function};\n",
-            self.bench.first_room, self.bench.first_room,
+            self.case.needs.numbers(),
+            self.bench.first_room,
+            self.bench.first_room,
         );
         fs::write(&script, text).unwrap();
         let house = &self.bench.house;
@@ -133,7 +140,7 @@ impl Contest {
             .args(["--no-vacuum", "--protocol=prepared", "--client=1", "--log"])
             .arg(format!("--transactions={}", WARM + many))
             .arg(format!("--define=n={}", first - 1))
-            .arg(format!("--define=hold={}", self.hold_of_zero + first - 1))
+            .arg(format!("--define=hold={}", self.hold(first - 1)))
             .arg(format!("--define=site={}", house.site()))
             .arg(format!("--define=item={}", house.breakfast.0))
             .arg("--file")
@@ -235,13 +242,13 @@ async fn hold_many(bench: &Bench, needs: Needs, numbers: Range<i64>) -> i64 {
     let (id, hold) = match needs {
         Needs::Nothing => return 0,
         Needs::Slot => (
-            "hold_id",
+            "{slot,hold_id}",
             format!(
                 "hold_slot({site}, gen_random_uuid(), 'anna', {room} + n % {ROOMS}, {from}, {to}, '2 hours')"
             ),
         ),
         Needs::Group => (
-            "group_id",
+            "{group,group_id}",
             format!(
                 "hold_group({site}, gen_random_uuid(), 'anna', jsonb_build_array( \
                  jsonb_build_object('room', {room} + n % {ROOMS}, 'from', {from}, 'to', {to}), \
@@ -251,7 +258,7 @@ async fn hold_many(bench: &Bench, needs: Needs, numbers: Range<i64>) -> i64 {
         ),
         // It must depend on n, or it is called once for all.
         Needs::Stock => (
-            "hold_id",
+            "{stock,hold_id}",
             format!("hold_stock({site}, gen_random_uuid(), 'anna', {item} + 0 * n, 1, '2 hours')"),
         ),
     };
@@ -260,7 +267,9 @@ async fn hold_many(bench: &Bench, needs: Needs, numbers: Range<i64>) -> i64 {
     for first in numbers.clone().step_by(AT_ONCE) {
         let last = numbers.end.min(first + AT_ONCE as i64) - 1;
         let sql = format!(
-            "SELECT min(h.{id}) - {first} FROM generate_series({first}, {last}) AS n CROSS JOIN LATERAL {hold} AS h"
+            "SELECT min((h #>> '{id}')::bigint) - {first} * {} FROM generate_series({first}, {last}) AS n
+             CROSS JOIN LATERAL {hold} AS h",
+            needs.numbers()
         );
         let found = sqlx::query_scalar(AssertSqlSafe(sql))
             .fetch_one(&mut connection)

@@ -90,6 +90,9 @@ BEGIN
         SELECT
             string_agg('$' || n, ', ' ORDER BY n) AS passed,
             string_agg(format('%L || %s', p.proargnames[n] || ' => ', CASE
+                -- The site's row is long and the same in every step.
+                WHEN p.proargtypes[n - 1] = 'keyrack.site'::regtype
+                    THEN format('''site_row('' || coalesce(($%s).site_id::text, ''NULL'') || '')''', n)
                 WHEN p.proargtypes[n - 1] IN ('bigint'::regtype, 'integer'::regtype, 'boolean'::regtype)
                     THEN format('coalesce($%s::text, ''NULL'')', n)
                 ELSE format('quote_nullable($%s::text)', n)
@@ -167,16 +170,17 @@ BEGIN
             'Lock the item''s row: from here on nobody else takes or gives back its units until this transaction '
             'ends.'),
         ('lock_slot_hold',
-            'Lock the claim''s row too, then read the database''s clock: this moment decides whether the hold is '
-            'still in time.'),
+            'Lock the claim''s row too. Only then is the database''s clock read: that moment decides whether the hold '
+            'is still in time.'),
         ('lock_stock_hold',
-            'Lock the claim''s row too, then read the database''s clock: this moment decides whether the hold is '
-            'still in time.'),
+            'Lock the claim''s row too. Only then is the database''s clock read: that moment decides whether the hold '
+            'is still in time.'),
         ('expire_room',
-            'Write “expired” over every hold in this room whose deadline has passed, so that it stands in nobody''s '
-            'way.'),
+            'Write “expired” over the holds in this room whose deadline has passed, or over the one that is named, so '
+            'that they stand in nobody''s way.'),
         ('expire_item',
-            'Write “expired” over every hold of this item whose deadline has passed, and give its units back.'),
+            'Write “expired” over the holds of this item whose deadline has passed, or over the one that is named, and '
+            'give their units back.'),
         ('slot_ended_or_stale',
             'Decide whether the claim can still be acted on: it has not ended, and it is still as the desk saw it.'),
         ('stock_ended_or_stale',
@@ -200,7 +204,7 @@ BEGIN
         ('settle_stock', 'Move the units of the hold that has just ended: to the sold ones, or back to the shelf.'),
         ('record_slot', 'The claim is written; now append the event that tells who did what.'),
         ('record_stock', 'The claim is written; now append the event that tells who did what.'),
-        ('record_house', 'The count is written; now append the event that tells who did what.'),
+        ('record_house', 'The change is written; now append the event that tells who did what.'),
         ('remember_outcome',
             'Write the outcome beside the request id, so that whoever asks again with it hears the same.')
     ) AS steps (step, words);

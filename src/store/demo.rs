@@ -1,4 +1,4 @@
-//! A demo's site, which lives as long as its demo (migration 0014), and what the two desks of a demo need beyond
+//! A demo's site, which lives as long as its demo (`migrations/protocol/13_demo.sql`), and what the two desks of a demo need beyond
 //! commands: connections that are ready at once, and the database's own record of what it answered when.
 
 use std::time::Duration;

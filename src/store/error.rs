@@ -26,7 +26,7 @@ pub enum StoreError {
     Busy,
     /// The schema is newer than this program.
     #[error(
-        "This database was set up by a newer Keyrack (text {found}; this program knows {known}). Update Keyrack."
+        "This database was set up by a newer Keyrack (schema {found}; this program knows {known}). Update Keyrack."
     )]
     SchemaTooNew {
         /// The number of its text.

@@ -49,18 +49,19 @@ impl Store {
     /// [`StoreError::OutOfReach`] and faults.
     pub async fn prompt(&self, name: &str, schema: Option<&str>) -> Result<Prompt, StoreError> {
         let session = session_name(&Desk(name.to_owned()));
-        let path = schema.map(|schema| format!("{schema},public"));
+        // Where a psql window at a migrated database looks too.
+        let mut path = r#""$user", public, keyrack"#.to_owned();
+        if let Some(schema) = schema {
+            path = format!("{schema}, {path}");
+        }
         let connections = self.connections.with_options(|options| {
             // As psql has it: nobody is in a hurry there.
-            let options = options.application_name(&session).options([
+            options.application_name(&session).options([
+                ("search_path", path.as_str()),
                 ("lock_timeout", "0"),
                 ("statement_timeout", "2min"),
                 ("idle_in_transaction_session_timeout", "10min"),
-            ]);
-            match path {
-                Some(path) => options.options([("search_path", path)]),
-                None => options,
-            }
+            ])
         });
         let connection = connections.open().await;
         let mut connection = connection.map_err(|error| fault(&error))?;

@@ -202,7 +202,21 @@ impl House {
     /// # Errors
     /// As [`House::slot_hold`].
     pub async fn claims_in(&self, window: Period) -> Result<Vec<SlotHold>, StoreError> {
-        Ok(self.picture(window).await?.claims)
+        let claims = self
+            .store
+            .ask(async |mut connection| {
+                let claims = sqlx::query_scalar!(
+                    "SELECT coalesce(jsonb_agg(to_jsonb(c)), '[]') FROM claims_in_window($1, $2, $3) AS c",
+                    self.site.id.0,
+                    window.start(),
+                    window.end()
+                )
+                .fetch_one(&mut connection)
+                .await;
+                (connection, claims)
+            })
+            .await?;
+        read(claims, "claims")
     }
 
     /// What happened, oldest first; the life of one claim in the order of its versions.

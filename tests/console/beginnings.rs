@@ -9,10 +9,12 @@ use crate::support::{Database, TestHouse};
 async fn a_strange_database_is_not_touched_without_a_yes_and_an_empty_house_is_greeted() {
     let database = Database::empty().await;
     let tables = async || -> i64 {
-        sqlx::query_scalar("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
-            .fetch_one(&mut database.connect().await)
-            .await
-            .unwrap()
+        sqlx::query_scalar(
+            "SELECT count(*) FROM pg_tables WHERE schemaname IN ('public', 'keyrack')",
+        )
+        .fetch_one(&mut database.connect().await)
+        .await
+        .unwrap()
     };
     let mut careful = program(&database, "anna").start();
     careful.shows("[y/N]");
@@ -38,15 +40,12 @@ async fn a_newer_schema_gets_a_clear_answer() {
     let test = TestHouse::new().await;
     let mut newer = test.database.connect().await;
     newer
-        .execute(
-            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-             VALUES (9999, 'from the future', true, '', 0)",
-        )
+        .execute("UPDATE protocol_text SET revision = 9999, checksum = '\\x00'")
         .await
         .unwrap();
     let mut console = program(&test.database, "anna").start();
     console.says("set up by a newer Keyrack (schema 9999;");
-    console.says("Update this program.");
+    console.says("Update Keyrack.");
     assert_eq!(console.ends(), 1);
     assert!(!console.has_written("\x1b[?1049h"));
     console.is_given_back();

@@ -111,9 +111,10 @@ async fn r20_a_group_is_confirmed_from_one_of_its_members() {
     );
     assert_eq!(code, 0, "{group}");
     desk.press(&["Down"]);
-    desk.shows("hold 2 of group 1");
+    // Claims and groups have their numbers from one sequence.
+    desk.shows("hold 3 of group 2");
     desk.press(&["c"]);
-    desk.says("Confirmed: group 1, 3 claims.");
+    desk.says("Confirmed: group 2, 3 claims.");
     assert_eq!(
         states(&test.database).await,
         ["held", "confirmed", "confirmed"]

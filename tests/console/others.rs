@@ -13,7 +13,7 @@ async fn a_function_called_from_sql_shows_and_check_tells_a_corruption_by_name()
     let mut psql = test.database.connect().await;
     let period = hours(0, 2);
     let refusal: Option<String> = sqlx::query_scalar(
-        "SELECT refusal FROM hold_slot($1, gen_random_uuid(), 'psql', $2, $3, $4, '10 minutes', 'Sørensen')",
+        "SELECT hold_slot($1, gen_random_uuid(), 'psql', $2, $3, $4, '10 minutes', 'Sørensen') ->> 'refusal'",
     )
     .bind(test.site())
     .bind(test.blue.0)

@@ -36,7 +36,7 @@ async fn found(function: &str, right: &str, wrong: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hold_that_is_over_and_confirmed_all_the_same_is_found() {
-    found("lock_slot_hold", "v_hold.expires_at > v_now", "true").await;
+    found("change_slot", "v_hold.expires_at > v_now", "true").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -106,11 +106,9 @@ impl Stage {
                 .await
                 .unwrap_or_else(|error| panic!("{error}: {statement}"));
         }
-        // The stage's clock before the database's own.
         controller
             .execute(AssertSqlSafe(format!(
-                "ALTER DATABASE {name} SET search_path = stage, public, pg_catalog;
-                 ALTER DATABASE {name} SET synchronous_commit = off"
+                "ALTER DATABASE {name} SET synchronous_commit = off"
             )))
             .await
             .unwrap();
@@ -135,7 +133,7 @@ impl Stage {
     pub async fn source(&mut self, function: &str) -> String {
         sqlx::query_scalar(
             "SELECT pg_get_functiondef(oid) FROM pg_proc
-             WHERE pronamespace = 'public'::regnamespace AND proname IN ($1, $1 || '_ungated')
+             WHERE pronamespace = 'keyrack'::regnamespace AND proname IN ($1, $1 || '_ungated')
              ORDER BY length(proname::text) DESC LIMIT 1",
         )
         .bind(function)

@@ -3,14 +3,15 @@
 
 CREATE SCHEMA stage;
 
--- The clock: the database's own, and so many hours. A sequence, because its value is seen by every transaction at once.
+-- The clock of the protocol, which it reads in one place: the database's own, and so many hours. A sequence, because its
+-- value is seen by every transaction at once.
 CREATE SEQUENCE stage.jumped MINVALUE 0 START 0;
 
-CREATE FUNCTION stage.clock_timestamp() RETURNS timestamptz
+CREATE OR REPLACE FUNCTION keyrack.site_clock(p_site site) RETURNS timestamptz
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN pg_catalog.clock_timestamp() + (SELECT last_value FROM stage.jumped) * interval '1 hour';
+    RETURN clock_timestamp() + (SELECT last_value FROM stage.jumped) * interval '1 hour';
 END
 $$;
 
@@ -19,16 +20,8 @@ CREATE FUNCTION stage.now() RETURNS timestamptz
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    RETURN pg_catalog.now()
+    RETURN now()
         + coalesce(nullif(current_setting('stage.began', true), '')::integer, 0) * interval '1 hour';
-END
-$$;
-
-CREATE FUNCTION stage.transaction_timestamp() RETURNS timestamptz
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    RETURN stage.now();
 END
 $$;
 
@@ -129,13 +122,13 @@ BEGIN
             pg_get_function_result(oid) AS result,
             (SELECT string_agg('$' || n, ', ' ORDER BY n) FROM generate_series(1, pronargs) AS n) AS passed
         FROM pg_proc
-        WHERE pronamespace = 'public'::regnamespace AND proname = ANY (p_steps)
+        WHERE pronamespace = 'keyrack'::regnamespace AND proname = ANY (p_steps)
     LOOP
-        EXECUTE format('ALTER FUNCTION public.%I(%s) RENAME TO %I',
+        EXECUTE format('ALTER FUNCTION keyrack.%I(%s) RENAME TO %I',
             v_step.name, v_step.identity, v_step.name || '_ungated');
         EXECUTE format(
-            'CREATE FUNCTION public.%1$I(%2$s) RETURNS %3$s LANGUAGE plpgsql AS $step$'
-            'BEGIN PERFORM stage.gate(%7$s); %4$s public.%5$I(%6$s); END $step$',
+            'CREATE FUNCTION keyrack.%1$I(%2$s) RETURNS %3$s LANGUAGE plpgsql AS $step$'
+            'BEGIN PERFORM stage.gate(%7$s); %4$s keyrack.%5$I(%6$s); END $step$',
             v_step.name, v_step.arguments, v_step.result,
             CASE v_step.result WHEN 'void' THEN 'PERFORM' ELSE 'RETURN' END,
             v_step.name || '_ungated', v_step.passed, array_position(p_steps, v_step.name::text));
@@ -152,7 +145,7 @@ DO $$
 BEGIN
     EXECUTE format('CREATE FUNCTION stage.at(p_hours integer) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS '
         '$at$ SELECT timestamptz %L + p_hours * interval ''1 hour'' $at$',
-        date_trunc('day', pg_catalog.now(), 'UTC') + interval '178 hours');
+        date_trunc('day', now(), 'UTC') + interval '178 hours');
 END
 $$;
 
@@ -174,30 +167,34 @@ DECLARE
     v_claim bigint;
     v_stock bigint;
     v_group bigint;
+    v_made jsonb;
 BEGIN
-    v_site := add_site(gen_random_uuid(), 'stage', gen_random_uuid()::text, 'UTC');
-    SELECT room_id INTO v_a FROM add_room(v_site, gen_random_uuid(), 'stage', 'A');
-    SELECT room_id INTO v_b FROM add_room(v_site, gen_random_uuid(), 'stage', 'B');
-    SELECT item_id INTO v_item FROM add_item(v_site, gen_random_uuid(), 'stage', 'Ticket', 3);
-    SELECT hold_id INTO v_other
-    FROM hold_slot(v_site, gen_random_uuid(), 'stage', v_b, stage.at(0), stage.at(2), '1 hour', 'Okafor', 'other');
+    v_site := add_site(gen_random_uuid(), 'stage', gen_random_uuid()::text, 'UTC') -> 'site' -> 'site_id';
+    v_a := add_room(v_site, gen_random_uuid(), 'stage', 'A') -> 'room' -> 'room_id';
+    v_b := add_room(v_site, gen_random_uuid(), 'stage', 'B') -> 'room' -> 'room_id';
+    v_item := add_item(v_site, gen_random_uuid(), 'stage', 'Ticket', 3) -> 'item' -> 'item_id';
+    v_other := hold_slot(
+        v_site, gen_random_uuid(), 'stage', v_b, stage.at(0), stage.at(2), '1 hour', 'Okafor', 'other'
+    ) -> 'slot' -> 'hold_id';
     PERFORM confirm_slot(v_site, gen_random_uuid(), 'stage', v_other);
     IF p_setting IN ('held', 'confirmed') THEN
-        SELECT hold_id INTO v_claim
-        FROM hold_slot(v_site, gen_random_uuid(), 'stage', v_a, stage.at(0), stage.at(2), '1 hour', 'Guest', 'claim');
-        SELECT hold_id INTO v_stock
-        FROM hold_stock(v_site, gen_random_uuid(), 'stage', v_item, 2, '1 hour', 'Guest', 'claim');
+        v_claim := hold_slot(
+            v_site, gen_random_uuid(), 'stage', v_a, stage.at(0), stage.at(2), '1 hour', 'Guest', 'claim'
+        ) -> 'slot' -> 'hold_id';
+        v_stock := hold_stock(v_site, gen_random_uuid(), 'stage', v_item, 2, '1 hour', 'Guest', 'claim')
+            -> 'stock' -> 'hold_id';
     END IF;
     IF p_setting = 'confirmed' THEN
         PERFORM confirm_slot(v_site, gen_random_uuid(), 'stage', v_claim);
         PERFORM confirm_stock(v_site, gen_random_uuid(), 'stage', v_stock);
     END IF;
     IF p_setting IN ('group', 'booked') THEN
-        SELECT group_id, (slots -> 0 ->> 'hold_id')::bigint, (stock -> 0 ->> 'hold_id')::bigint
-        INTO v_group, v_claim, v_stock
-        FROM hold_group(v_site, gen_random_uuid(), 'stage',
+        v_made := hold_group(v_site, gen_random_uuid(), 'stage',
             jsonb_build_array(jsonb_build_object('room', v_a, 'from', stage.at(0), 'to', stage.at(2))),
-            jsonb_build_array(jsonb_build_object('item', v_item, 'quantity', 2)), '1 hour', 'Guest', 'claim');
+            jsonb_build_array(jsonb_build_object('item', v_item, 'quantity', 2)), '1 hour', 'Guest', 'claim') -> 'group';
+        v_group := v_made -> 'group_id';
+        v_claim := v_made -> 'slots' -> 0 -> 'hold_id';
+        v_stock := v_made -> 'stock' -> 0 -> 'hold_id';
     END IF;
     IF p_setting = 'booked' THEN
         PERFORM confirm_group(v_site, gen_random_uuid(), 'stage', v_group);
@@ -232,10 +229,10 @@ BEGIN
         INTO v_columns, v_copied
         FROM pg_attribute
         WHERE attrelid = v_table::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
-        v_statements := v_statements || format('INSERT INTO public.%1$I (%2$s) SELECT %3$s FROM public.%1$I WHERE site_id = p_from; ',
+        v_statements := v_statements || format('INSERT INTO keyrack.%1$I (%2$s) SELECT %3$s FROM keyrack.%1$I WHERE site_id = p_from; ',
             v_table, v_columns, v_copied);
         IF v_table IN ('slot_hold', 'stock_hold') THEN
-            v_statements := v_statements || format('UPDATE public.%1$I AS copy SET state = it.state FROM public.%1$I AS it '
+            v_statements := v_statements || format('UPDATE keyrack.%1$I AS copy SET state = it.state FROM keyrack.%1$I AS it '
                 'WHERE copy.site_id = p_to AND it.site_id = p_from AND it.hold_id = copy.hold_id AND it.state <> copy.state; ',
                 v_table);
         END IF;
@@ -260,9 +257,9 @@ BEGIN
     PERFORM setval('stage.step_1', 1), setval('stage.step_2', 1), setval('stage.step_3', 1);
     SELECT * INTO v_built FROM stage.built
     -- What is held in it must not come due by itself.
-    WHERE setting = p_setting AND at > pg_catalog.clock_timestamp() - interval '10 minutes';
+    WHERE setting = p_setting AND at > clock_timestamp() - interval '10 minutes';
     IF NOT FOUND THEN
-        INSERT INTO stage.built VALUES (p_setting, stage.build_house(p_setting), pg_catalog.clock_timestamp())
+        INSERT INTO stage.built VALUES (p_setting, stage.build_house(p_setting), clock_timestamp())
         ON CONFLICT (setting) DO UPDATE SET house = excluded.house, at = excluded.at
         RETURNING * INTO v_built;
     END IF;
@@ -280,8 +277,8 @@ BEGIN
     RETURN (
         WITH claim AS (
             SELECT
-                format('%s %s-%s', r.name, extract(epoch FROM lower(s.period) - stage.at(0))::integer / 3600,
-                    extract(epoch FROM upper(s.period) - stage.at(0))::integer / 3600) AS what,
+                format('%s %s-%s', r.name, extract(epoch FROM lower(s.period) - stage.at(0))::bigint / 3600,
+                    extract(epoch FROM upper(s.period) - stage.at(0))::bigint / 3600) AS what,
                 s.hold_id AS slot, NULL::bigint AS stock, s.state, s.version, s.purpose, s.guest, s.note, s.renewals,
                 s.expires_at, s.request_id, s.group_id
             FROM slot_hold AS s
@@ -299,7 +296,7 @@ BEGIN
                 'deadline', round(extract(epoch FROM expires_at - (SELECT created_at FROM site WHERE site_id = p_site)) / 3600),
                 'events', (
                     SELECT jsonb_agg(concat_ws(' ', e.what, e.from_state, e.to_state, array_position(p_requests, e.request_id))
-                        ORDER BY e.event_id)
+                        ORDER BY e.version)
                     FROM hold_event AS e
                     WHERE e.site_id = p_site AND (e.slot_hold_id = claim.slot OR e.stock_hold_id = claim.stock)
                 )

@@ -67,7 +67,7 @@ async fn nothing_remains(test: &TestHouse, end: End, command: Command, rival: &s
         assert_eq!(rows(&mut observer).await, before, "{where_it_stood:?}");
         observer.execute("BEGIN").await.unwrap();
         let refusal: Option<String> =
-            value(&mut observer, &format!("SELECT refusal FROM {rival}")).await;
+            value(&mut observer, &format!("SELECT {rival} ->> 'refusal'")).await;
         observer.execute("ROLLBACK").await.unwrap();
         assert_eq!(refusal, None, "{where_it_stood:?}");
         gates += 1;

@@ -221,17 +221,14 @@ async fn every_command_comes_to_the_same_step_by_step_and_at_once() {
     assert_eq!(commands, commands_of_desks(&at_once.database).await);
 }
 
-/// The functions that take a request and are no step, without those that build the house.
+/// The functions that take a request of a site, without those that build the house.
 async fn commands_of_desks(database: &Database) -> Vec<String> {
     value(
         &mut database.connect().await,
-        "SELECT array_agg(proname::text ORDER BY proname::text) FROM pg_proc AS p
-         WHERE pronamespace = 'public'::regnamespace AND 'p_request' = ANY (proargnames)
-             AND obj_description(oid, 'pg_proc') IS NOT NULL AND NOT EXISTS (
-                 SELECT FROM pg_proc AS gate
-                 WHERE gate.pronamespace = 'stepwise'::regnamespace AND gate.proname = p.proname
-             )
-             AND proname !~ '^(add|retire|expire|apply)_'",
+        "SELECT array_agg(proname::text ORDER BY proname::text) FROM pg_proc
+         WHERE pronamespace = 'keyrack'::regnamespace AND prosecdef AND provolatile = 'v'
+             AND proargnames @> '{p_site,p_request}'
+             AND proname !~ '^(add|retire|expire|default)_'",
     )
     .await
 }

@@ -90,7 +90,11 @@ impl Database {
         }
         admin.close().await.unwrap();
         Self {
-            options: server.connect_options().database(&name),
+            // As a psql prompt finds everything at a database of Keyrack's.
+            options: server
+                .connect_options()
+                .database(&name)
+                .options([("search_path", "\"$user\", public, keyrack")]),
             server: Some(server),
             name,
         }
@@ -112,20 +116,14 @@ impl Database {
         self.server.as_ref().unwrap().client_program(name)
     }
 
-    /// A plain connection, around the store, that finds everything unqualified as a psql prompt does.
+    /// A plain connection, around the store.
     pub async fn connect(&self) -> PgConnection {
-        let options = self
-            .options()
-            .options([("search_path", "\"$user\", public, keyrack")]);
-        PgConnection::connect_with(&options).await.unwrap()
+        PgConnection::connect_with(&self.options).await.unwrap()
     }
 
     /// The same as the server's superuser, for what nobody else may do.
     pub async fn connect_as_superuser(&self) -> PgConnection {
-        let options = self
-            .options()
-            .username("postgres")
-            .options([("search_path", "\"$user\", public, keyrack")]);
+        let options = self.options().username("postgres");
         PgConnection::connect_with(&options).await.unwrap()
     }
 }

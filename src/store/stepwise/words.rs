@@ -204,12 +204,27 @@ fn consequence(told: &Told, names: &Names) -> Option<(String, String)> {
             (kept, lost)
         }
         "record_house" => {
-            let item = names.item(told.argument("p_item"));
-            let change = told.argument("p_quantity").as_i64().unwrap_or(0);
-            (
-                format!("The count of {item} changes by {change:+}."),
-                format!("The count of {item} stays as it was."),
-            )
+            let place = match told.argument("p_room") {
+                Value::Null => names.item(told.argument("p_item")),
+                room => names.room(room),
+            };
+            match told.argument("p_what").as_str() {
+                Some("added") => (
+                    format!("New for everybody to see: {place}."),
+                    format!("Never there: {place}."),
+                ),
+                Some("retired") => (
+                    format!("Retired for everybody to see: {place}."),
+                    format!("Stays in use: {place}."),
+                ),
+                _ => {
+                    let change = told.argument("p_quantity").as_i64().unwrap_or(0);
+                    (
+                        format!("The count of {place} changes by {change:+}."),
+                        format!("The count of {place} stays as it was."),
+                    )
+                }
+            }
         }
         "expire_room" | "expire_item" => {
             let expired = told.result().as_i64().filter(|expired| *expired > 0)?;

@@ -1,8 +1,9 @@
 -- Keyrack's own way, on the lab's tables: lock the room, look, write, and the constraint stands behind it as the last
--- guard, against whoever does not lock. The constraint and the lock are the ones of migrations/0001 and 0004.
+-- guard, against whoever does not lock. The constraint and the lock are the ones of migrations/0001_tables.sql and
+-- migrations/protocol/05_steps.sql.
 DROP INDEX claim_by_period;
 ALTER TABLE claim ADD CONSTRAINT claim_no_overlap
-    EXCLUDE USING gist (room_id WITH =, period WITH &&) WHERE (NOT cancelled) DEFERRABLE INITIALLY IMMEDIATE;
+    EXCLUDE USING gist (room_id WITH =, period WITH &&) WHERE (NOT cancelled);
 
 CREATE FUNCTION book(p_room bigint, p_period tstzrange) RETURNS text
 LANGUAGE plpgsql
