@@ -139,7 +139,10 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, keyrack, pg_temp
 AS $$
 BEGIN
     PERFORM clock_timestamp() AT TIME ZONE NEW.time_zone;
-    IF NEW.time_zone !~ '^[A-Za-z]' THEN
+    -- Not an offset; nor an abbreviation like IST, which each session may read as it likes. To look a name up takes long,
+    -- and a name with a slash is none.
+    IF NEW.time_zone !~ '^[A-Za-z]' OR NEW.time_zone !~ '/' AND NEW.time_zone <> 'UTC'
+        AND NOT EXISTS (SELECT FROM pg_timezone_names WHERE name = NEW.time_zone) THEN
         RAISE invalid_parameter_value;
     END IF;
     RETURN NEW;
