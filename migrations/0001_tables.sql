@@ -323,16 +323,17 @@ CREATE TABLE server_request (
 );
 
 -- What consoles poll, to learn that something changed: one row for a site and a transaction, with the claims, rooms and
--- items that it touched. Not a record, and pruned after an hour. Transaction ids, not numbers: a sequence is not a commit
+-- items that it touched; null where they are too many to be told. Not a record, and pruned after an hour. Transaction ids, not numbers: a sequence is not a commit
 -- order. An ordinary table without an identity column: with an unlogged one a freshly promoted standby refuses everything.
 CREATE TABLE change_log (
     site_id bigint NOT NULL,
     transaction_id xid8 NOT NULL,
-    claims bigint[] NOT NULL DEFAULT '{}',
-    rooms bigint[] NOT NULL DEFAULT '{}',
-    items bigint[] NOT NULL DEFAULT '{}',
+    claims bigint[] DEFAULT '{}',
+    rooms bigint[] DEFAULT '{}',
+    items bigint[] DEFAULT '{}',
     at timestamptz NOT NULL,
-    CONSTRAINT change_log_pkey PRIMARY KEY (site_id, transaction_id)
+    CONSTRAINT change_log_pkey PRIMARY KEY (site_id, transaction_id),
+    CONSTRAINT change_log_told CHECK (num_nulls(claims, rooms, items) IN (0, 3))
 );
 
 CREATE INDEX change_log_by_age ON change_log (site_id, at);

@@ -168,25 +168,33 @@ $$;
 -- another life of the database, which a restore has brought, is taken over.
 CREATE OR REPLACE FUNCTION note_change(p_site bigint, p_claims bigint[], p_rooms bigint[], p_items bigint[])
 RETURNS void
-LANGUAGE plpgsql
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     v_transaction xid8 := pg_current_xact_id();
     v_now timestamptz := clock_timestamp();
     v_began timestamptz := transaction_timestamp();
+    v_oldest timestamptz;
     v_old xid8[];
+    v_many constant integer := 1000;
 BEGIN
     INSERT INTO change_log (site_id, transaction_id, claims, rooms, items, at)
     VALUES (p_site, v_transaction, p_claims, p_rooms, p_items, v_now)
     ON CONFLICT ON CONSTRAINT change_log_pkey DO UPDATE
-    SET claims = change_log.claims || excluded.claims,
-        rooms = change_log.rooms || excluded.rooms,
-        items = change_log.items || excluded.items,
-        at = greatest(change_log.at, v_began);
+    SET claims = CASE WHEN cardinality(change_log.claims || change_log.rooms || change_log.items) < v_many
+            THEN change_log.claims || excluded.claims END,
+        rooms = CASE WHEN cardinality(change_log.claims || change_log.rooms || change_log.items) < v_many
+            THEN change_log.rooms || excluded.rooms END,
+        items = CASE WHEN cardinality(change_log.claims || change_log.rooms || change_log.items) < v_many
+            THEN change_log.items || excluded.items END,
+        at = greatest(change_log.at, v_began)
+    -- Once they are too many, nothing is written any more: else the row, and what is left of its earlier versions, would
+    -- make each statement of a long transaction slower than the one before.
+    WHERE change_log.claims IS NOT NULL;
     -- An hour is enough for every console that is awake. Whoever writes clears away, a thousand at a time and only when
     -- two hours have piled up, so that it depends on no open console and is mostly one look into an index.
-    PERFORM FROM change_log WHERE site_id = p_site AND at < v_now - interval '2 hours' LIMIT 1;
-    IF FOUND THEN
+    SELECT at INTO v_oldest FROM change_log WHERE site_id = p_site ORDER BY at LIMIT 1;
+    IF v_oldest < v_now - interval '2 hours' THEN
         v_old := ARRAY(
             SELECT transaction_id FROM change_log
             WHERE site_id = p_site AND at < v_now - interval '1 hour'

@@ -19,11 +19,9 @@ $$;
 
 -- What a command was asked, in so many bytes. No setting of the session changes it.
 CREATE OR REPLACE FUNCTION fingerprint_of(p_command text, p_body jsonb) RETURNS bytea
-LANGUAGE plpgsql IMMUTABLE
+LANGUAGE sql STABLE
 AS $$
-BEGIN
-    RETURN sha256(convert_to(p_command || p_body::text, 'UTF8'));
-END
+    SELECT sha256(convert_to(p_command || p_body::text, 'UTF8'))
 $$;
 
 CREATE OR REPLACE FUNCTION answer(p_site bigint, p_subject text, p_id bigint, p_refusal jsonb, p_repeated boolean)

@@ -24,9 +24,9 @@ $$;
 -- sweep does the rest, a commit after each thousand.
 --
 -- "Is anything due?" is mostly answered no. The planner expects a third of all holds to be due, and so to meet one at once
--- by reading the table from its beginning; it would read all of it.
+-- by reading the table from its beginning; it would read all of it. And it would plan anew each time.
 CREATE OR REPLACE FUNCTION expire_room(p_site site, p_room bigint, p_desk text, p_hold bigint DEFAULT NULL) RETURNS integer
-LANGUAGE plpgsql SET enable_seqscan = off
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     v_now timestamptz := site_clock(p_site);
@@ -312,7 +312,7 @@ $$;
 -- Expire what is due of an item whose lock is held, and give it back: once, because only the transitions that this
 -- statement won are counted (R11, R17). The oldest thousand, or one claim. Says how many claims.
 CREATE OR REPLACE FUNCTION expire_item(p_site site, p_item bigint, p_desk text, p_hold bigint DEFAULT NULL) RETURNS integer
-LANGUAGE plpgsql SET enable_seqscan = off
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     v_now timestamptz := site_clock(p_site);

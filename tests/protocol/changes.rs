@@ -256,3 +256,38 @@ async fn a_console_sees_raw_sql_without_waiting_for_its_full_reading() {
     });
     seen.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_transaction_that_touches_more_than_can_be_told_says_so_and_stays_fast() {
+    let test = TestHouse::new().await;
+    let mut stray = test.database.connect().await;
+    let site = test.site();
+    run(&mut stray, "BEGIN").await;
+    for n in 0..6 {
+        run(
+            &mut stray,
+            &format!(
+                "INSERT INTO slot_hold (site_id, room_id, period, expires_at)
+                 SELECT {site}, {}, tstzrange(begins, begins + interval '1 minute'), now() + interval '1 hour'
+                 FROM generate_series(1, 300) AS k
+                 CROSS JOIN LATERAL (SELECT {} + (k + 300 * {n}) * interval '2 minutes' AS begins) AS b",
+                test.blue,
+                at(0)
+            ),
+        )
+        .await;
+    }
+    run(&mut stray, "COMMIT").await;
+    let told: (Option<Vec<i64>>, Option<Vec<i64>>) =
+        sqlx::query_as("SELECT claims, rooms FROM change_log ORDER BY transaction_id DESC LIMIT 1")
+            .fetch_one(&mut stray)
+            .await
+            .unwrap();
+    assert_eq!(told, (None, None));
+    let changes: i64 = value(
+        &mut stray,
+        &format!("SELECT count(*) FROM change_log WHERE site_id = {site} AND claims IS NULL"),
+    )
+    .await;
+    assert_eq!(changes, 1);
+}
