@@ -217,13 +217,13 @@ async fn a_picture_is_one_snapshot_in_one_statement() {
         &mut desk,
         "UPDATE slot_hold SET guest = 'Later'; UPDATE stock_hold SET guest = 'Later';
          UPDATE inventory SET name = name || ' later'; UPDATE room SET name = name || ' later';
-         UPDATE site SET renewals = 77",
+         UPDATE site SET renewals = 987654321",
     )
     .await;
     run(&mut gate, "COMMIT").await;
     let picture = reader.answer().await.to_string();
     assert!(
-        !picture.to_lowercase().contains("later") && !picture.contains("77"),
+        !picture.to_lowercase().contains("later") && !picture.contains("987654321"),
         "{picture}"
     );
 }
