@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::postgres::{self, Status, Stopped};
 use crate::store::SchemaState;
 
-use super::{Global, complain};
 use super::connect::{Session, Steps, ask, settings};
 use super::failure::Failure;
 use super::output::Output;
+use super::{Global, complain};
 
 /// What to do with the database.
 #[derive(Debug, Subcommand)]

@@ -151,9 +151,7 @@ impl From<StoreError> for Failure {
             StoreError::SchemaTooNew { .. }
             | StoreError::SchemaTooOld
             | StoreError::EarlierBuild
-            | StoreError::Fault(_) => {
-                Self::Fault(error.into())
-            }
+            | StoreError::Fault(_) => Self::Fault(error.into()),
         }
     }
 }

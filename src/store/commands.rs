@@ -253,9 +253,7 @@ impl Store {
             let outcome = question.send(&mut connection).await;
             match &outcome {
                 Ok(_) | Err(SendError::Unreadable(_)) => connections.give_back(connection),
-                Err(SendError::Sql(error))
-                    if matches!(kind(error), Kind::Lost | Kind::Schema) =>
-                {
+                Err(SendError::Sql(error)) if matches!(kind(error), Kind::Lost | Kind::Schema) => {
                     connections.forget_idle();
                 }
                 Err(SendError::Sql(_)) => connections.give_back(connection),

@@ -77,10 +77,7 @@ impl TryFrom<AnswerRow> for Answer {
         let outcome = match refusal {
             Some(refusal) => Err(Refused {
                 refusal,
-                claim: row
-                    .slot
-                    .map(Claim::Slot)
-                    .or(row.stock.map(Claim::Stock)),
+                claim: row.slot.map(Claim::Slot).or(row.stock.map(Claim::Stock)),
                 line,
             }),
             None => Ok(None

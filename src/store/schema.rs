@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::PgConnection;
+use sqlx::postgres::{PgConnection, PgDatabaseError};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use super::connections::desk_of_session;
@@ -51,8 +51,7 @@ const LOCK_PATIENCE: &str = "2s";
 const LOCK_TRIES: usize = 15;
 
 /// The tables that every command writes to, in an order in which commands and the sweep take them.
-const LOCK_TABLES: &str =
-    "LOCK TABLE request, room, inventory, slot_hold, stock_hold, hold_event IN SHARE ROW EXCLUSIVE MODE";
+const LOCK_TABLES: &str = "LOCK TABLE request, room, inventory, slot_hold, stock_hold, hold_event IN SHARE ROW EXCLUSIVE MODE";
 
 /// A text of the protocol.
 #[derive(Debug, Clone)]
@@ -92,7 +91,10 @@ impl ProtocolText {
     }
 
     fn checksum_in_hex(&self) -> String {
-        self.checksum.iter().map(|byte| format!("{byte:02x}")).collect()
+        self.checksum
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 }
 
@@ -246,10 +248,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::migrate`].
-    pub async fn migrate_telling(
-        &self,
-        tell: &(impl Fn(String) + Sync),
-    ) -> Result<(), StoreError> {
+    pub async fn migrate_telling(&self, tell: &(impl Fn(String) + Sync)) -> Result<(), StoreError> {
         match self.schema_state().await? {
             SchemaState::Newer { found, known } => {
                 return Err(StoreError::SchemaTooNew { found, known });
@@ -392,11 +391,7 @@ impl Store {
 }
 
 /// Renames a database, as soon as the sessions that have just been closed are gone.
-async fn rename(
-    connection: &mut PgConnection,
-    name: &str,
-    aside: &str,
-) -> Result<(), sqlx::Error> {
+async fn rename(connection: &mut PgConnection, name: &str, aside: &str) -> Result<(), sqlx::Error> {
     let statement = format!(
         "ALTER DATABASE {} RENAME TO {}",
         quoted(name),
@@ -557,6 +552,17 @@ fn set_up_failed(error: &sqlx::Error) -> StoreError {
                         .into(),
                 );
             }
+            Some("2BP01") => {
+                let what = database
+                    .try_downcast_ref::<PgDatabaseError>()
+                    .and_then(PgDatabaseError::detail)
+                    .unwrap_or_else(|| database.message());
+                return StoreError::Fault(format!(
+                    "Something else in this database still uses a part of Keyrack that this version does not have any \
+                     more ({}). Nothing was done; drop or change it, then try again.",
+                    harmless(what)
+                ));
+            }
             Some("55P03" | "40P01") => {
                 return StoreError::Fault(
                     "The bookings have been locked by somebody else all the time, so the database could not be brought up \
@@ -566,7 +572,10 @@ fn set_up_failed(error: &sqlx::Error) -> StoreError {
             }
             _ => {}
         }
-        tracing::error!(message = database.message(), "the database could not be set up");
+        tracing::error!(
+            message = database.message(),
+            "the database could not be set up"
+        );
     }
     fault(error)
 }
