@@ -6,6 +6,7 @@
 mod support;
 
 mod load;
+mod newer;
 mod whole;
 
 use keyrack::store::ProtocolText;
