@@ -120,7 +120,7 @@ impl Store {
 
     /// Sends what is still to be hinted, without waiting for it, and says goodbye to the server.
     pub async fn close(&self) {
-        self.hints.finish().await;
+        self.hints.send_off().await;
         self.connections.close().await;
     }
 
