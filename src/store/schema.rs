@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use sqlx::migrate::{MigrateError, Migrator};
@@ -228,6 +229,8 @@ impl Store {
         match self.check_schema().await {
             Err(other) => other,
             Ok(()) => {
+                // What it has to say besides is for the log, which has the code.
+                let _ = fault(error);
                 tracing::error!(%error, "the text of the protocol is not whole");
                 StoreError::Fault(
                     "Something of Keyrack is missing in this database. Run `keyrack db migrate`, then try again.".into(),
@@ -320,6 +323,9 @@ impl Store {
             .map_err(|error| fault(&error))?;
         let mut told = BTreeSet::new();
         for attempt in 1.. {
+            let tried_at = clock(&mut connection)
+                .await
+                .map_err(|error| fault(&error))?;
             let error = match replace_text(&mut connection, text).await {
                 Ok(state) => {
                     find_unqualified(&mut connection).await;
@@ -332,7 +338,8 @@ impl Store {
             };
             tracing::info!(%error, "the text of the protocol waits for its tables");
             // Somebody may have let go meanwhile; then there is nobody to name.
-            for holder in holders(&mut connection).await.unwrap_or_default() {
+            let holders = holders(&mut connection, tried_at).await;
+            for holder in holders.unwrap_or_default() {
                 if told.insert(holder.clone()) {
                     tell(format!(
                         "Waiting for {holder}, who has been working on the bookings for a while."
@@ -462,27 +469,42 @@ async fn replace_text(
     Ok(Ok(()))
 }
 
-/// Who has locked the tables that the text waits for.
-async fn holders(connection: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
+/// The server's clock.
+async fn clock(connection: &mut PgConnection) -> Result<DateTime<Utc>, sqlx::Error> {
+    sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
+        .fetch_one(connection)
+        .await
+}
+
+/// Who has kept the text from its tables since then: those who write there, else those who read.
+async fn holders(
+    connection: &mut PgConnection,
+    tried_at: DateTime<Utc>,
+) -> Result<Vec<String>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        SELECT DISTINCT a.application_name AS "name!", a.pid AS "pid!"
+        SELECT
+            a.application_name AS "name!",
+            a.pid AS "pid!",
+            bool_or(l.mode NOT IN ('AccessShareLock', 'RowShareLock')) AS "writes!"
         FROM pg_locks AS l
         JOIN pg_stat_activity AS a ON a.pid = l.pid
-        WHERE l.granted AND l.pid <> pg_backend_pid() AND l.database = (SELECT oid FROM pg_database
-                WHERE datname = current_database())
-            AND l.relation IN (
-                'keyrack.request'::regclass, 'keyrack.room'::regclass, 'keyrack.inventory'::regclass,
-                'keyrack.slot_hold'::regclass, 'keyrack.stock_hold'::regclass, 'keyrack.hold_event'::regclass
-            )
-            AND l.mode NOT IN ('AccessShareLock', 'RowShareLock')
+        WHERE l.granted
+            AND l.pid <> pg_backend_pid()
+            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND l.relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'keyrack'::regnamespace)
+            AND a.xact_start < $1
+        GROUP BY a.pid, a.application_name
         ORDER BY a.pid
-        "#
+        "#,
+        tried_at
     )
     .fetch_all(connection)
     .await?;
+    let some_write = rows.iter().any(|row| row.writes);
     Ok(rows
         .into_iter()
+        .filter(|row| row.writes || !some_write)
         .map(|row| match desk_of_session(&row.name) {
             Some(desk) => format!("desk {} (backend {})", harmless(&desk.0), row.pid),
             None if row.name.is_empty() => format!("backend {}", row.pid),

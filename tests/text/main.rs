@@ -8,6 +8,7 @@ mod support;
 mod asked;
 mod load;
 mod newer;
+mod waiting;
 mod whole;
 
 use keyrack::store::ProtocolText;
