@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -360,60 +359,72 @@ impl Store {
         self.close().await;
         let options = self.connections.options().clone();
         let name = options.get_database().unwrap_or("keyrack").to_owned();
-        let admin = Self::connect(options.database("postgres")).await?;
-        let mut connection = admin
+        let admin = self
             .connections
+            .with_options(|options| options.database("postgres"))
             .open()
+            .await;
+        let mut admin = admin.map_err(|error| fault(&error))?;
+        // A twin waits here for the first; what follows takes as long as it takes.
+        admin
+            .execute(
+                "SET lock_timeout = 0; SET statement_timeout = 0;
+                 SELECT pg_advisory_lock(hashtextextended('keyrack put aside', 0))",
+            )
             .await
             .map_err(|error| fault(&error))?;
-        connection
-            .execute("SELECT pg_advisory_lock(hashtextextended('keyrack put aside', 0))")
-            .await
-            .map_err(|error| fault(&error))?;
-        let old = Self::connect(self.connections.options().clone()).await?;
+        let old = Self::connect(options).await?;
         let state = old.schema_state().await;
+        let now = old.now().await;
         old.close().await;
         if state? != SchemaState::EarlierBuild {
             return Ok(None);
         }
-        let now = admin.now().await?;
-        let aside = format!("{name}_until_{}", now.format("%Y_%m_%d_%H%M%S"));
-        let renamed = rename(&mut connection, &name, &aside).await;
-        renamed.map_err(|error| match kind(&error) {
+        let aside = format!("{name}_until_{}", now?.format("%Y_%m_%d_%H%M%S"));
+        let replaced = replace_database(&mut admin, &name, &aside).await;
+        replaced.map_err(|error| match kind(&error) {
             Kind::InUse => StoreError::Fault(
-                "Keyrack's own database is of an earlier build and somebody still has it open. Close the other consoles, \
-                 then start again."
+                "Keyrack's own database was made by an earlier build, and somebody still has it open. Nothing was done; \
+                 close the other consoles, then start again."
                     .into(),
             ),
             _ => fault(&error),
         })?;
-        connection
-            .execute(AssertSqlSafe(format!("CREATE DATABASE {}", quoted(&name))))
-            .await
-            .map_err(|error| fault(&error))?;
-        let _ = connection.close().await;
-        admin.close().await;
+        // Nobody waits for the goodbye.
+        let _ = admin.close().await;
         Ok(Some(aside))
     }
 }
 
-/// Renames a database, as soon as the sessions that have just been closed are gone.
-async fn rename(connection: &mut PgConnection, name: &str, aside: &str) -> Result<(), sqlx::Error> {
-    let statement = format!(
-        "ALTER DATABASE {} RENAME TO {}",
-        quoted(name),
-        quoted(aside)
-    );
-    let mut tries = 0;
-    loop {
-        match connection.execute(AssertSqlSafe(statement.clone())).await {
-            Err(error) if kind(&error) == Kind::InUse && tries < 20 => {
-                tries += 1;
-                tokio::time::sleep(Duration::from_millis(100)).await;
+/// Puts an empty database in the place of one that gets another name, both at once: whatever fails, there is one of this
+/// name. The server itself waits some seconds for sessions that are just going.
+async fn replace_database(
+    admin: &mut PgConnection,
+    name: &str,
+    aside: &str,
+) -> Result<(), sqlx::Error> {
+    let fresh = quoted(&format!("{name}_fresh"));
+    let (name, aside) = (quoted(name), quoted(aside));
+    // One that was left by somebody who got no further.
+    for statement in [
+        format!("DROP DATABASE IF EXISTS {fresh}"),
+        format!("CREATE DATABASE {fresh}"),
+    ] {
+        admin.execute(AssertSqlSafe(statement)).await?;
+    }
+    let renamed = admin
+        .execute(AssertSqlSafe(format!(
+            "BEGIN; ALTER DATABASE {name} RENAME TO {aside}; ALTER DATABASE {fresh} RENAME TO {name}; COMMIT"
+        )))
+        .await;
+    if renamed.is_err() {
+        for statement in ["ROLLBACK".to_owned(), format!("DROP DATABASE {fresh}")] {
+            if let Err(error) = admin.execute(AssertSqlSafe(statement)).await {
+                tracing::warn!(%error, "an empty database stays behind");
             }
-            outcome => return outcome.map(drop),
         }
     }
+    renamed.map(drop)
 }
 
 fn quoted(identifier: &str) -> String {

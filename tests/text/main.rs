@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod aside;
 mod asked;
 mod load;
 mod newer;

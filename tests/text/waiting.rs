@@ -119,7 +119,6 @@ async fn who_only_reads_is_named_where_that_is_in_the_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes as long as its patience: half a minute"]
 async fn its_patience_ends_with_a_sentence_and_the_text_that_was_there() {
     let test = TestHouse::new().await;
     let mut admin = test.database.connect().await;
