@@ -269,13 +269,12 @@ impl Store {
             .await
             .map_err(|error| fault(&error))?;
         // A twin waits here for the first; neither lock nor statement has a limit while a schema changes. Everything lies
-        // in one schema, the record of the migrations too.
+        // in one schema, the record of the migrations too. These are one transaction, and the lock goes with its end.
         let prepared = connection
             .execute(
                 "SET lock_timeout = 0; SET statement_timeout = 0; SET client_min_messages = warning;
-                 SELECT pg_advisory_lock(hashtextextended('keyrack schema', 0));
+                 SELECT pg_advisory_xact_lock(hashtextextended('keyrack schema', 0));
                  CREATE SCHEMA IF NOT EXISTS keyrack;
-                 SELECT pg_advisory_unlock(hashtextextended('keyrack schema', 0));
                  SET search_path = keyrack",
             )
             .await;

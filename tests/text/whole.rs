@@ -278,3 +278,17 @@ async fn a_table_of_somebody_else_in_the_schema_and_their_data_stay() {
     let number: i32 = value(&mut admin, "SELECT number FROM keyrack.theirs").await;
     assert_eq!(number, 17);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_that_set_one_database_up_at_once_all_find_it_set_up() {
+    for _ in 0..3 {
+        let database = Database::empty().await;
+        let programs = (0..6).map(async |_| {
+            let store = Store::connect(database.options()).await.unwrap();
+            store.migrate().await.unwrap();
+            store.check_schema().await.unwrap();
+            store.close().await;
+        });
+        futures_util::future::join_all(programs).await;
+    }
+}
