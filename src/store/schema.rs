@@ -238,6 +238,12 @@ impl Store {
         }
     }
 
+    /// What there is to say if a newer program has put its text in force meanwhile.
+    pub(super) async fn newer_text(&self) -> Option<StoreError> {
+        let newer = self.check_schema().await.err();
+        newer.filter(|error| matches!(error, StoreError::SchemaTooNew { .. }))
+    }
+
     /// Brings the schema up to this program's. Safe to call by several programs at once.
     ///
     /// # Errors

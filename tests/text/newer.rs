@@ -5,7 +5,8 @@ use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use keyrack::domain::{Command, Done, Request, ServerCommand, ServerRequest};
-use keyrack::store::{ProtocolText, Store, StoreError, WatchEvent};
+use keyrack::store::stepwise::Ending;
+use keyrack::store::{ProtocolText, StepLimits, StepPlace, Store, StoreError, WatchEvent};
 use sqlx::Executor;
 use tokio::sync::mpsc;
 
@@ -104,6 +105,17 @@ async fn an_older_program_says_update_keyrack_while_it_runs_where_it_can_go_on_n
     assert_says_update(&test.store.execute_server(add).await.unwrap_err());
     assert_says_update(&test.house.rooms().await.unwrap_err());
     assert_says_update(&test.house.picture(hours(0, 1)).await.unwrap_err());
+    // Step by step too, for a demo.
+    let hold = Request::fresh(test.desk.clone(), hold_slot(test.garden, hours(0, 1), None));
+    let stepwise = test
+        .house
+        .step_through(hold, StepLimits::default())
+        .await
+        .unwrap();
+    match stepwise.settled().await.place {
+        StepPlace::Ended(Ending::Failed(error)) => assert_says_update(&error),
+        other => panic!("{other:?}"),
+    }
     // What the newer text has kept still works.
     let confirm = Command::ConfirmSlot {
         hold: before.id,

@@ -49,6 +49,8 @@ fn earlier() -> ProtocolText {
             "CALL put_view('site_line'",
             "CREATE OR REPLACE FUNCTION was_here(p_number bigint) RETURNS bigint LANGUAGE plpgsql
              AS $$ BEGIN RETURN p_number; END $$;
+             CREATE OR REPLACE FUNCTION was_asked(p_request uuid) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
+             SET search_path = pg_catalog, keyrack, pg_temp AS $$ BEGIN RETURN NULL; END $$;
              CREATE OR REPLACE PROCEDURE was_done() LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;
              COMMENT ON FUNCTION deadline_from(site, timestamptz, interval) IS 'Something else.';
              CALL put_view('was_seen', $$ SELECT was_here(site_id) AS number FROM site $$);
@@ -62,6 +64,19 @@ fn earlier() -> ProtocolText {
             sql,
             "demo_lock IS NOT NULL AS is_demo",
             "demo_lock > 0 AS is_demo",
+        );
+        // A step and a command that have other parameters.
+        let sql = change(
+            sql,
+            "p_group bigint DEFAULT NULL\n) RETURNS bigint\nLANGUAGE plpgsql\nAS $$\nDECLARE\n    v_hold bigint;\nBEGIN\n    INSERT INTO slot_hold",
+            "p_group bigint DEFAULT NULL, p_was integer DEFAULT 0\n) RETURNS bigint\nLANGUAGE plpgsql\nAS $$\nDECLARE\n    v_hold bigint;\nBEGIN\n    INSERT INTO slot_hold",
+        );
+        let command = "FUNCTION cancel_slot(\n    p_site bigint, p_request uuid, p_desk text,";
+        let sql = change(sql, command, &command.replace("p_desk text", "p_desk name"));
+        let sql = change(
+            sql,
+            "cancel_slot(bigint, uuid, text,",
+            "cancel_slot(bigint, uuid, name,",
         );
         let sql = change(
             sql,
@@ -104,6 +119,7 @@ async fn a_database_that_had_an_earlier_text_is_dumped_like_a_fresh_one() {
         "VIEW keyrack.was_seen_again ",
         "VIEW keyrack.a_last_one ",
         "FUNCTION keyrack_step.elapsed(",
+        "FUNCTION keyrack_step.was_asked(",
         "TRIGGER room_was_kept BEFORE DELETE",
         "TRIGGER hold_event_kept BEFORE DELETE OR UPDATE",
         "TRIGGER slot_hold_between_places AFTER INSERT ON",
