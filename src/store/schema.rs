@@ -385,7 +385,7 @@ impl Store {
         if state? != SchemaState::EarlierBuild {
             return Ok(None);
         }
-        let aside = format!("{name}_until_{}", now?.format("%Y_%m_%d_%H%M%S"));
+        let aside = format!("{name}_until_{}", now?.format("%Y_%m_%d_%H%M%S_%3f"));
         let replaced = replace_database(&mut admin, &name, &aside).await;
         replaced.map_err(|error| match kind(&error) {
             Kind::InUse => StoreError::Fault(

@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use keyrack::domain::Request;
 use sqlx::postgres::PgListener;
 
-use crate::support::{HOUSE, TestHouse, hour, hours};
+use crate::support::{HOUSE, TestHouse, hold_slot, hour, hours};
 
 /// Statements in the order in which the server was asked.
 type Asked = Arc<Mutex<Vec<String>>>;
@@ -161,6 +162,9 @@ async fn a_command_from_the_command_line_costs_two_statements_and_its_hint_is_he
  {
     let test = TestHouse::new().await;
     let ear = Ear::before(&test);
+    // The hint about the house that has just been made is not one that is waited for here.
+    let ready = Request::fresh(test.desk.clone(), hold_slot(test.blue, hours(0, 1), None));
+    test.house.make_ready(&ready).await.unwrap();
     let mut console = PgListener::connect_with(
         &sqlx::postgres::PgPoolOptions::new()
             .max_connections(1)
