@@ -1,7 +1,24 @@
 -- Reading: what a site, a room, a claim, an item and an event look like to everybody who reads, each defined once. As JSON
 -- a row has these columns as its keys; times have an offset, and lengths are in seconds.
 
-CREATE OR REPLACE VIEW site_line AS
+-- A view is made anew only where it is another one: that locks it against its readers too, who hold one view while they
+-- ask for the next.
+CREATE OR REPLACE PROCEDURE put_view(p_name text, p_query text)
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    EXECUTE 'CREATE VIEW keyrack.view_as_wanted AS' || p_query;
+    IF pg_get_viewdef('keyrack.view_as_wanted'::regclass)
+        IS DISTINCT FROM pg_get_viewdef(to_regclass('keyrack.' || p_name)) THEN
+        EXECUTE format('CREATE OR REPLACE VIEW keyrack.%I AS', p_name) || p_query;
+    END IF;
+    DROP VIEW keyrack.view_as_wanted RESTRICT;
+    -- What is not in this list is dropped at the end.
+    PERFORM set_config('keyrack.views', concat(current_setting('keyrack.views', true), p_name, ' '), true);
+END
+$$;
+
+CALL put_view('site_line', $$
 SELECT
     site_id,
     name,
@@ -12,9 +29,10 @@ SELECT
     extract(epoch FROM horizon)::bigint AS horizon_seconds,
     is_default,
     demo_lock IS NOT NULL AS is_demo
-FROM site;
+FROM site
+$$);
 
-CREATE OR REPLACE VIEW room_line AS
+CALL put_view('room_line', $$
 SELECT
     site_id,
     room_id,
@@ -26,9 +44,10 @@ SELECT
     extract(epoch FROM turnaround)::bigint AS turnaround_seconds,
     features,
     retired_at
-FROM room;
+FROM room
+$$);
 
-CREATE OR REPLACE VIEW slot_claim AS
+CALL put_view('slot_claim', $$
 SELECT
     s.site_id,
     s.hold_id,
@@ -55,9 +74,10 @@ SELECT
     s.changed_at
 FROM slot_hold AS s
 JOIN room AS r ON r.site_id = s.site_id AND r.room_id = s.room_id
-JOIN site ON site.site_id = s.site_id;
+JOIN site ON site.site_id = s.site_id
+$$);
 
-CREATE OR REPLACE VIEW stock_claim AS
+CALL put_view('stock_claim', $$
 SELECT
     s.site_id,
     s.hold_id,
@@ -75,9 +95,10 @@ SELECT
     s.created_at,
     s.changed_at
 FROM stock_hold AS s
-JOIN inventory AS i ON i.site_id = s.site_id AND i.item_id = s.item_id;
+JOIN inventory AS i ON i.site_id = s.site_id AND i.item_id = s.item_id
+$$);
 
-CREATE OR REPLACE VIEW event_line AS
+CALL put_view('event_line', $$
 SELECT
     e.site_id,
     e.event_id,
@@ -102,7 +123,8 @@ JOIN site ON site.site_id = e.site_id
 LEFT JOIN slot_hold AS slot ON slot.site_id = e.site_id AND slot.hold_id = e.slot_hold_id
 LEFT JOIN stock_hold AS stock ON stock.site_id = e.site_id AND stock.hold_id = e.stock_hold_id
 LEFT JOIN room AS r ON r.site_id = e.site_id AND r.room_id = coalesce(e.room_id, slot.room_id)
-LEFT JOIN inventory AS i ON i.site_id = e.site_id AND i.item_id = coalesce(e.item_id, stock.item_id);
+LEFT JOIN inventory AS i ON i.site_id = e.site_id AND i.item_id = coalesce(e.item_id, stock.item_id)
+$$);
 
 -- R15: available is what a hold could get now: the counter plus what is still counted as held though it is due. The item
 -- asked for, or all of a site, by number.

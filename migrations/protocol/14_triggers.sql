@@ -120,3 +120,47 @@ BEGIN
     PERFORM set_config('search_path', 'keyrack', true);
 END
 $$;
+
+-- What else the text no longer names goes, before step mode puts gates before what there is. Every function that the text
+-- names was written by this transaction just now, and every view is in its list; whatever else of ours is older. Never with
+-- CASCADE, which would take columns and constraints with it: if something of somebody else's still hangs on it, nothing is
+-- done.
+CREATE OR REPLACE PROCEDURE drop_left_over(p_schema text)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_views text[] := string_to_array(current_setting('keyrack.views'), ' ');
+    v_left text[];
+    v_fewer text[];
+    v_what text;
+BEGIN
+    SELECT array_agg(what) INTO v_left
+    FROM (
+        SELECT format('VIEW %s', c.oid::regclass)
+        FROM pg_class AS c
+        WHERE c.relnamespace = p_schema::regnamespace AND c.relkind = 'v' AND c.relname <> ALL (v_views)
+        UNION ALL
+        SELECT format('ROUTINE %s', p.oid::regprocedure)
+        FROM pg_proc AS p
+        WHERE p.pronamespace = p_schema::regnamespace AND p.xmin <> pg_current_xact_id()::xid
+            AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = p.oid AND d.deptype = 'e')
+    ) AS left_over (what);
+    -- What goes may hang on something else that goes: round and round, until a round is in vain.
+    WHILE v_left IS NOT NULL LOOP
+        v_fewer := NULL;
+        FOREACH v_what IN ARRAY v_left LOOP
+            BEGIN
+                EXECUTE format('DROP %s RESTRICT', v_what);
+            EXCEPTION WHEN dependent_objects_still_exist THEN
+                v_fewer := v_fewer || v_what;
+            END;
+        END LOOP;
+        IF v_fewer = v_left THEN
+            EXECUTE format('DROP %s RESTRICT', v_left[1]);
+        END IF;
+        v_left := v_fewer;
+    END LOOP;
+END
+$$;
+
+CALL drop_left_over('keyrack');

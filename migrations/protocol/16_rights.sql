@@ -1,27 +1,21 @@
--- Last: what the text no longer names goes, and who may call what is said anew.
---
--- Everything that the text names was written by this transaction just now; whatever else of ours is older, and is dropped.
--- Never with CASCADE, which would take columns and constraints with it: if something still hangs on it, nothing is done.
+-- Last: what step mode no longer has goes too, and who may call what is said anew.
+
+CALL drop_left_over('keyrack_step');
 
 DO $$
 DECLARE
     v_now xid := pg_current_xact_id()::xid;
-    v_left record;
+    v_what text;
     v_entry record;
 BEGIN
-    FOR v_left IN
-        SELECT format('VIEW %s', c.oid::regclass) AS what
-        FROM pg_class AS c
-        JOIN pg_rewrite AS r ON r.ev_class = c.oid
-        WHERE c.relnamespace IN ('keyrack'::regnamespace, 'keyrack_step'::regnamespace) AND c.relkind = 'v'
-            AND r.xmin <> v_now
-        UNION ALL
-        SELECT format('%s %s', CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END, p.oid::regprocedure)
+    FOR v_what IN
+        SELECT format('COMMENT ON ROUTINE %s IS NULL', p.oid::regprocedure)
         FROM pg_proc AS p
-        WHERE p.pronamespace IN ('keyrack'::regnamespace, 'keyrack_step'::regnamespace) AND p.xmin <> v_now
+        JOIN pg_description AS d ON d.classoid = 'pg_proc'::regclass AND d.objoid = p.oid
+        WHERE p.pronamespace IN ('keyrack'::regnamespace, 'keyrack_step'::regnamespace) AND d.xmin <> v_now
             AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = p.oid AND d.deptype = 'e')
     LOOP
-        EXECUTE format('DROP %s RESTRICT', v_left.what);
+        EXECUTE v_what;
     END LOOP;
 
     REVOKE ALL ON SCHEMA keyrack, keyrack_step FROM PUBLIC;
@@ -34,9 +28,9 @@ BEGIN
         WHERE p.pronamespace IN ('keyrack'::regnamespace, 'keyrack_step'::regnamespace)
             AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = p.oid AND d.deptype = 'e')
     LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', v_entry.function);
+        EXECUTE format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', v_entry.function);
         IF v_entry.is_entry THEN
-            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO PUBLIC', v_entry.function);
+            EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO PUBLIC', v_entry.function);
         END IF;
     END LOOP;
 END

@@ -92,11 +92,12 @@ impl Session {
                 (server.connect_options(), Some(Arc::new(server)))
             }
         };
+        let desk = global.desk();
         Ok(Self {
-            store: Store::connect(options).await?,
+            store: Store::connect_named(options, &desk).await?,
             server,
             site: global.site().map(str::to_owned),
-            desk: global.desk(),
+            desk,
             opened: None,
         })
     }
@@ -117,7 +118,7 @@ impl Session {
             ));
         }
         if let Some(server) = &self.server {
-            self.store = Store::connect(server.connect_options()).await?;
+            self.store = Store::connect_named(server.connect_options(), &self.desk).await?;
         }
         Ok(())
     }

@@ -314,7 +314,10 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 async fn dispatch(cli: Cli) -> Result<Output, Failure> {
-    let Cli { global, command } = cli;
+    let Cli {
+        mut global,
+        command,
+    } = cli;
     let command = match command {
         None => return console::run(&global).await,
         Some(Command::Demo(command)) => return command.run(&global).await,
@@ -322,6 +325,11 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
         Some(Command::Lab(command)) if command.only_lists() => return Ok(command.list()),
         Some(command) => command,
     };
+    if let Command::Site(command) = &command
+        && let Some(site) = command.site()
+    {
+        global.site = Some(site.to_owned());
+    }
     let steps = if global.json {
         Steps::Silent
     } else {
@@ -382,7 +390,7 @@ async fn execute(
         Err(Refused { refusal, line, .. }) => {
             let alternatives = match &refusal {
                 Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {
-                    let rooms = house.rooms().await?;
+                    let rooms = house.rooms_as_found().await?;
                     output::alternatives(
                         &command,
                         &taken.choices,

@@ -193,7 +193,7 @@ impl Command {
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
         let house = session.house().await?;
         let (id, command) = match self {
-            Self::List => return Ok(output::rooms(&house.rooms().await?)),
+            Self::List => return Ok(output::rooms(&house.rooms_as_found().await?)),
             Self::Show { hold } => return show(&house, SlotHoldId(hold)).await,
             Self::Holds {
                 room,

@@ -48,6 +48,14 @@ pub enum Command {
 }
 
 impl Command {
+    /// The house that it is about, where it is not the one that everything else is about.
+    pub fn site(&self) -> Option<&str> {
+        match self {
+            Self::Default { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
     /// Does it.
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
         let store = session.store();
@@ -75,8 +83,10 @@ impl Command {
                 let change = execute(session, request.id(), apply, zone).await?;
                 Ok(show_applied(&change))
             }
-            Self::Default { name, request } => {
-                let site = store.site(Some(&name)).await?;
+            // The session was opened with the name.
+            Self::Default { request, .. } => {
+                let house = session.house().await?;
+                let site = house.site();
                 let zone = site.calendar.zone();
                 let choose = ServerCommand::DefaultSite { site: site.id };
                 let SiteChange { site, .. } = execute(session, request.id(), choose, zone).await?;

@@ -121,7 +121,7 @@ impl Command {
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
         let house = session.house().await?;
         let (id, command) = match self {
-            Self::List => return Ok(output::items(&house.items().await?)),
+            Self::List => return Ok(output::items(&house.items_as_found().await?)),
             Self::Show { hold } => return show(&house, StockHoldId(hold)).await,
             Self::Holds { item, state, guest } => {
                 let item = match item {

@@ -154,7 +154,7 @@ impl House {
     /// # Errors
     /// [`StoreError::OutOfReach`].
     pub async fn make_ready(&self, request: &Request) -> Result<(), StoreError> {
-        self.store.hints.finish().await;
+        self.store.hints.settle().await;
         let connections = &self.store.connections;
         let mut connection = connections.take().await.map_err(|error| fault(&error))?;
         let prepared = async {

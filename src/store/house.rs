@@ -46,15 +46,34 @@ impl House {
         read(items, "items")
     }
 
+    /// The same as they were when the house was opened for a command, without asking again.
+    ///
+    /// # Errors
+    /// As [`House::rooms`].
+    pub async fn rooms_as_found(&self) -> Result<Vec<Room>, StoreError> {
+        match &self.catalogue {
+            Some(catalogue) => Ok(catalogue.rooms.clone()),
+            None => self.rooms().await,
+        }
+    }
+
+    /// The same as they were when the house was opened for a command, without asking again.
+    ///
+    /// # Errors
+    /// As [`House::items`].
+    pub async fn items_as_found(&self) -> Result<Vec<Item>, StoreError> {
+        match &self.catalogue {
+            Some(catalogue) => Ok(catalogue.items.clone()),
+            None => self.items().await,
+        }
+    }
+
     /// The room that a person means: `#12`, its name, or its name in other capitals if that is unmistakable.
     ///
     /// # Errors
     /// As [`House::rooms`].
     pub async fn room_named(&self, meant: &str) -> Result<Result<Room, Refusal>, StoreError> {
-        let rooms = match &self.catalogue {
-            Some(catalogue) => catalogue.rooms.clone(),
-            None => self.rooms().await?,
-        };
+        let rooms = self.rooms_as_found().await?;
         Ok(
             meant_by(meant, rooms, |room| (room.id.0, &room.name)).ok_or_else(|| {
                 Refusal::NoSuchRoom {
@@ -69,10 +88,7 @@ impl House {
     /// # Errors
     /// As [`House::items`].
     pub async fn item_named(&self, meant: &str) -> Result<Result<Item, Refusal>, StoreError> {
-        let items = match &self.catalogue {
-            Some(catalogue) => catalogue.items.clone(),
-            None => self.items().await?,
-        };
+        let items = self.items_as_found().await?;
         Ok(
             meant_by(meant, items, |item| (item.id.0, &item.name)).ok_or_else(|| {
                 Refusal::NoSuchItem {

@@ -79,6 +79,15 @@ impl Store {
         Self::connected(Connections::new(options)).await
     }
 
+    /// The same for a desk that is known by name: its sessions say whose they are, so that whoever waits for one can say
+    /// for whom.
+    ///
+    /// # Errors
+    /// As [`Store::connect`].
+    pub async fn connect_named(options: PgConnectOptions, desk: &Desk) -> Result<Self, StoreError> {
+        Self::connected(Connections::new(options).named(desk)).await
+    }
+
     /// Another desk's store on the same database: with a connection of its own, which is open already.
     ///
     /// # Errors
@@ -87,8 +96,7 @@ impl Store {
         Self::connected(self.connections.apart()).await
     }
 
-    /// The same for a desk that is known by name: its sessions say whose they are, so that another desk which waits for
-    /// one can say for whom.
+    /// The same for a desk that is known by name.
     ///
     /// # Errors
     /// As [`Store::connect`].
@@ -120,7 +128,7 @@ impl Store {
 
     /// Sends what is still to be hinted, without waiting for it, and says goodbye to the server.
     pub async fn close(&self) {
-        self.hints.finish().await;
+        self.hints.send_off().await;
         self.connections.close().await;
     }
 

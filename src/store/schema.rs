@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::PgConnection;
+use sqlx::postgres::{PgConnection, PgDatabaseError};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use super::connections::desk_of_session;
@@ -228,12 +228,20 @@ impl Store {
         match self.check_schema().await {
             Err(other) => other,
             Ok(()) => {
+                // What it has to say besides is for the log, which has the code.
+                let _ = fault(error);
                 tracing::error!(%error, "the text of the protocol is not whole");
                 StoreError::Fault(
                     "Something of Keyrack is missing in this database. Run `keyrack db migrate`, then try again.".into(),
                 )
             }
         }
+    }
+
+    /// What there is to say if a newer program has put its text in force meanwhile.
+    pub(super) async fn newer_text(&self) -> Option<StoreError> {
+        let newer = self.check_schema().await.err();
+        newer.filter(|error| matches!(error, StoreError::SchemaTooNew { .. }))
     }
 
     /// Brings the schema up to this program's. Safe to call by several programs at once.
@@ -266,8 +274,8 @@ impl Store {
             .open()
             .await
             .map_err(|error| fault(&error))?;
-        // A twin waits here until the first has committed; neither lock nor statement has a limit while a schema changes.
-        // Everything lies in one schema, the record of the migrations too.
+        // A twin waits here for the first; neither lock nor statement has a limit while a schema changes. Everything lies
+        // in one schema, the record of the migrations too. These are one transaction, and the lock goes with its end.
         let prepared = connection
             .execute(
                 "SET lock_timeout = 0; SET statement_timeout = 0; SET client_min_messages = warning;
@@ -319,6 +327,9 @@ impl Store {
             .map_err(|error| fault(&error))?;
         let mut told = BTreeSet::new();
         for attempt in 1.. {
+            let tried_at = clock(&mut connection)
+                .await
+                .map_err(|error| fault(&error))?;
             let error = match replace_text(&mut connection, text).await {
                 Ok(state) => {
                     find_unqualified(&mut connection).await;
@@ -331,7 +342,8 @@ impl Store {
             };
             tracing::info!(%error, "the text of the protocol waits for its tables");
             // Somebody may have let go meanwhile; then there is nobody to name.
-            for holder in holders(&mut connection).await.unwrap_or_default() {
+            let holders = holders(&mut connection, tried_at).await;
+            for holder in holders.unwrap_or_default() {
                 if told.insert(holder.clone()) {
                     tell(format!(
                         "Waiting for {holder}, who has been working on the bookings for a while."
@@ -352,60 +364,72 @@ impl Store {
         self.close().await;
         let options = self.connections.options().clone();
         let name = options.get_database().unwrap_or("keyrack").to_owned();
-        let admin = Self::connect(options.database("postgres")).await?;
-        let mut connection = admin
+        let admin = self
             .connections
+            .with_options(|options| options.database("postgres"))
             .open()
+            .await;
+        let mut admin = admin.map_err(|error| fault(&error))?;
+        // A twin waits here for the first; what follows takes as long as it takes.
+        admin
+            .execute(
+                "SET lock_timeout = 0; SET statement_timeout = 0;
+                 SELECT pg_advisory_lock(hashtextextended('keyrack put aside', 0))",
+            )
             .await
             .map_err(|error| fault(&error))?;
-        connection
-            .execute("SELECT pg_advisory_lock(hashtextextended('keyrack put aside', 0))")
-            .await
-            .map_err(|error| fault(&error))?;
-        let old = Self::connect(self.connections.options().clone()).await?;
+        let old = Self::connect(options).await?;
         let state = old.schema_state().await;
+        let now = old.now().await;
         old.close().await;
         if state? != SchemaState::EarlierBuild {
             return Ok(None);
         }
-        let now = admin.now().await?;
-        let aside = format!("{name}_until_{}", now.format("%Y_%m_%d_%H%M%S"));
-        let renamed = rename(&mut connection, &name, &aside).await;
-        renamed.map_err(|error| match kind(&error) {
+        let aside = format!("{name}_until_{}", now?.format("%Y_%m_%d_%H%M%S_%3f"));
+        let replaced = replace_database(&mut admin, &name, &aside).await;
+        replaced.map_err(|error| match kind(&error) {
             Kind::InUse => StoreError::Fault(
-                "Keyrack's own database is of an earlier build and somebody still has it open. Close the other consoles, \
-                 then start again."
+                "Keyrack's own database was made by an earlier build, and somebody still has it open. Nothing was done; \
+                 close the other consoles, then start again."
                     .into(),
             ),
             _ => fault(&error),
         })?;
-        connection
-            .execute(AssertSqlSafe(format!("CREATE DATABASE {}", quoted(&name))))
-            .await
-            .map_err(|error| fault(&error))?;
-        let _ = connection.close().await;
-        admin.close().await;
+        // Nobody waits for the goodbye.
+        let _ = admin.close().await;
         Ok(Some(aside))
     }
 }
 
-/// Renames a database, as soon as the sessions that have just been closed are gone.
-async fn rename(connection: &mut PgConnection, name: &str, aside: &str) -> Result<(), sqlx::Error> {
-    let statement = format!(
-        "ALTER DATABASE {} RENAME TO {}",
-        quoted(name),
-        quoted(aside)
-    );
-    let mut tries = 0;
-    loop {
-        match connection.execute(AssertSqlSafe(statement.clone())).await {
-            Err(error) if kind(&error) == Kind::InUse && tries < 20 => {
-                tries += 1;
-                tokio::time::sleep(Duration::from_millis(100)).await;
+/// Puts an empty database in the place of one that gets another name, both at once: whatever fails, there is one of this
+/// name. The server itself waits some seconds for sessions that are just going.
+async fn replace_database(
+    admin: &mut PgConnection,
+    name: &str,
+    aside: &str,
+) -> Result<(), sqlx::Error> {
+    let fresh = quoted(&format!("{name}_fresh"));
+    let (name, aside) = (quoted(name), quoted(aside));
+    // One that was left by somebody who got no further.
+    for statement in [
+        format!("DROP DATABASE IF EXISTS {fresh}"),
+        format!("CREATE DATABASE {fresh}"),
+    ] {
+        admin.execute(AssertSqlSafe(statement)).await?;
+    }
+    let renamed = admin
+        .execute(AssertSqlSafe(format!(
+            "BEGIN; ALTER DATABASE {name} RENAME TO {aside}; ALTER DATABASE {fresh} RENAME TO {name}; COMMIT"
+        )))
+        .await;
+    if renamed.is_err() {
+        for statement in ["ROLLBACK".to_owned(), format!("DROP DATABASE {fresh}")] {
+            if let Err(error) = admin.execute(AssertSqlSafe(statement)).await {
+                tracing::warn!(%error, "an empty database stays behind");
             }
-            outcome => return outcome.map(drop),
         }
     }
+    renamed.map(drop)
 }
 
 fn quoted(identifier: &str) -> String {
@@ -461,27 +485,42 @@ async fn replace_text(
     Ok(Ok(()))
 }
 
-/// Who has locked the tables that the text waits for.
-async fn holders(connection: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
+/// The server's clock.
+async fn clock(connection: &mut PgConnection) -> Result<DateTime<Utc>, sqlx::Error> {
+    sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
+        .fetch_one(connection)
+        .await
+}
+
+/// Who has kept the text from its tables since then: those who write there, else those who read.
+async fn holders(
+    connection: &mut PgConnection,
+    tried_at: DateTime<Utc>,
+) -> Result<Vec<String>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        SELECT DISTINCT a.application_name AS "name!", a.pid AS "pid!"
+        SELECT
+            a.application_name AS "name!",
+            a.pid AS "pid!",
+            bool_or(l.mode NOT IN ('AccessShareLock', 'RowShareLock')) AS "writes!"
         FROM pg_locks AS l
         JOIN pg_stat_activity AS a ON a.pid = l.pid
-        WHERE l.granted AND l.pid <> pg_backend_pid() AND l.database = (SELECT oid FROM pg_database
-                WHERE datname = current_database())
-            AND l.relation IN (
-                'keyrack.request'::regclass, 'keyrack.room'::regclass, 'keyrack.inventory'::regclass,
-                'keyrack.slot_hold'::regclass, 'keyrack.stock_hold'::regclass, 'keyrack.hold_event'::regclass
-            )
-            AND l.mode NOT IN ('AccessShareLock', 'RowShareLock')
+        WHERE l.granted
+            AND l.pid <> pg_backend_pid()
+            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND l.relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'keyrack'::regnamespace)
+            AND a.xact_start < $1
+        GROUP BY a.pid, a.application_name
         ORDER BY a.pid
-        "#
+        "#,
+        tried_at
     )
     .fetch_all(connection)
     .await?;
+    let some_write = rows.iter().any(|row| row.writes);
     Ok(rows
         .into_iter()
+        .filter(|row| row.writes || !some_write)
         .map(|row| match desk_of_session(&row.name) {
             Some(desk) => format!("desk {} (backend {})", harmless(&desk.0), row.pid),
             None if row.name.is_empty() => format!("backend {}", row.pid),
@@ -550,6 +589,17 @@ fn set_up_failed(error: &sqlx::Error) -> StoreError {
                      owner to run `keyrack db migrate`."
                         .into(),
                 );
+            }
+            Some("2BP01") => {
+                let what = database
+                    .try_downcast_ref::<PgDatabaseError>()
+                    .and_then(PgDatabaseError::detail)
+                    .unwrap_or_else(|| database.message());
+                return StoreError::Fault(format!(
+                    "Something else in this database still uses a part of Keyrack that this version does not have any \
+                     more ({}). Nothing was done; drop or change it, then try again.",
+                    harmless(what)
+                ));
             }
             Some("55P03" | "40P01") => {
                 return StoreError::Fault(

@@ -190,7 +190,11 @@ impl Watcher {
             match self.house.sweep_turn(&self.desk).await {
                 Ok(0) => return Ok(swept),
                 Ok(_) => swept = true,
-                Err(error @ StoreError::OutOfReach { .. }) => return Err(error),
+                Err(
+                    error @ (StoreError::OutOfReach { .. }
+                    | StoreError::SchemaTooNew { .. }
+                    | StoreError::SchemaTooOld),
+                ) => return Err(error),
                 Err(error) => {
                     tracing::error!(%error, "the sweep failed");
                     return Ok(swept);

@@ -167,7 +167,14 @@ impl Conductor {
                 self.next.place = StepPlace::Answered(Box::new(answer));
                 self.look_closely().await?;
             }
-            Some(Err(SendError::Sql(error))) => self.end(ending(&error)).await,
+            Some(Err(SendError::Sql(error))) => {
+                let newer = match kind(&error) {
+                    Kind::Schema => self.house.store.newer_text().await,
+                    _ => None,
+                };
+                self.end(newer.map_or_else(|| ending(&error), Ending::Failed))
+                    .await;
+            }
             Some(Err(SendError::Unreadable(error))) => self.end(Ending::Failed(error)).await,
             None => self.end(Ending::Lost).await,
         }

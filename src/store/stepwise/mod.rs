@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use self::conductor::{Conductor, Gates, Move, Order};
 use self::session::Session;
 use self::story::Story;
-use super::faults::fault;
+use super::faults::{Kind, fault, kind};
 use super::{House, StoreError};
 use crate::domain::{Answer, Request};
 
@@ -54,9 +54,14 @@ impl House {
         request: Request,
         limits: StepLimits,
     ) -> Result<Stepwise, StoreError> {
-        self.begin_steps(request, limits)
-            .await
-            .map_err(|error| fault(&error))
+        match self.begin_steps(request, limits).await {
+            Ok(stepwise) => Ok(stepwise),
+            Err(error) if kind(&error) == Kind::Schema => {
+                let newer = self.store.newer_text().await;
+                Err(newer.unwrap_or_else(|| fault(&error)))
+            }
+            Err(error) => Err(fault(&error)),
+        }
     }
 
     async fn begin_steps(
