@@ -6,7 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::support::{TestHouse, change_site, hold_slot, hold_stock, hours};
-use crate::{ask, at, guard, run, try_run, value};
+use crate::{Sent, ask, at, guard, open_transaction, run, try_run, value};
 
 /// The same house a second time, under another name.
 async fn annex(test: &TestHouse) -> House {
@@ -236,4 +236,41 @@ async fn r29_the_sweep_and_the_check_stay_in_their_site() {
     assert_eq!(annex.check().await.unwrap(), []);
     assert!(!test.house.check().await.unwrap().is_empty());
     assert_eq!(test.house.sweep(&test.desk).await.unwrap(), 1);
+}
+
+/// In the order of the file it would wait for one room with another one locked, and groups deadlock against it (R20).
+#[tokio::test]
+async fn r20_applying_a_file_locks_rooms_and_items_in_the_order_of_their_ids() {
+    let test = TestHouse::new().await;
+    let mut other = test.database.connect().await;
+    let rooms: Vec<String> = ["Loft", "Studio", "Garden room", "Blue room"]
+        .iter()
+        .map(|name| {
+            format!(
+                "{{\"name\": \"{name}\", \"capacity\": 7, \"booked_by\": \"hour\", \"turnaround\": 0,
+                  \"check_in\": \"15:00\", \"check_out\": \"11:00\", \"features\": []}}"
+            )
+        })
+        .collect();
+    let call = format!(
+        "apply_house(gen_random_uuid(), 'anna', '{{\"site\": {{\"name\": \"Test House\", \"time_zone\": \"Europe/London\",
+           \"default_hold\": 600, \"longest_hold\": 86400, \"renewals\": 3, \"horizon\": 63072000,
+           \"conflict_shows_guest\": true}}, \"rooms\": [{}],
+           \"items\": [{{\"name\": \"Museum ticket\", \"total\": 3}}, {{\"name\": \"Breakfast\", \"total\": 10}}]}}')",
+        rooms.join(", ")
+    );
+    for (table, column, first, second) in [
+        ("room", "room_id", test.blue.0, test.garden.0),
+        ("inventory", "item_id", test.breakfast.0, test.ticket.0),
+    ] {
+        let lock =
+            |id: i64| format!("SELECT FROM {table} WHERE {column} = {id} FOR NO KEY UPDATE NOWAIT");
+        let (mut holder, backend) = open_transaction(&test, &lock(first)).await;
+        let apply = Sent::blocked(&test, call.clone(), &[backend]).await;
+        // It waits for the first and has none of those behind it, so that whoever has the first can take the next.
+        run(&mut other, &lock(second)).await;
+        run(&mut holder, "COMMIT").await;
+        assert_eq!(apply.answer().await["refusal"], Value::Null);
+    }
+    test.assert_all_is_well().await;
 }
