@@ -8,7 +8,7 @@ use crate::domain::local_time::PeriodTextError;
 use crate::domain::text::harmless;
 use crate::domain::{FailedLine, LineKind, Refusal, SiteCalendar};
 use crate::postgres::PostgresError;
-use crate::store::StoreError;
+use crate::store::{House, StoreError};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -73,10 +73,15 @@ impl Failure {
         }))
     }
 
-    /// Nothing that could be meant has this number.
-    pub fn no_such_hold(hold_id: i64, calendar: &SiteCalendar) -> Self {
-        let kind = None;
-        Self::refused(Refusal::NoSuchHold { hold_id, kind }, calendar)
+    /// Nothing that could be meant has this number; something else may have it.
+    pub async fn no_such_hold(house: &House, hold_id: i64) -> Self {
+        match house.kind_of(hold_id).await {
+            Ok(kind) => Self::refused(
+                Refusal::NoSuchHold { hold_id, kind },
+                &house.site().calendar,
+            ),
+            Err(error) => error.into(),
+        }
     }
 
     /// The same about a line of a group.

@@ -212,10 +212,9 @@ async fn stock_line(house: &House, text: &StockText) -> Result<StockLine, Failur
 }
 
 async fn show(house: &House, group: GroupId) -> Result<Output, Failure> {
-    let found = house
-        .group(group)
-        .await?
-        .ok_or_else(|| Failure::no_such_hold(group.0, &house.site().calendar))?;
+    let Some(found) = house.group(group).await? else {
+        return Err(Failure::no_such_hold(house, group.0).await);
+    };
     let view = View {
         site: house.site(),
         now: house.now().await?,

@@ -38,8 +38,7 @@ impl Command {
         let events = house.history(of).await?;
         // Whatever exists has a history.
         if let (true, Some(hold_id)) = (events.is_empty(), self.room_hold.or(self.stock_hold)) {
-            let calendar = &house.site().calendar;
-            return Err(Failure::no_such_hold(hold_id, calendar));
+            return Err(Failure::no_such_hold(&house, hold_id).await);
         }
         Ok(output::events(&events, &house.site().calendar))
     }

@@ -359,10 +359,10 @@ pub fn period(house: &House, room: &Room, from: &str, to: &str) -> Result<Period
 }
 
 async fn claim(house: &House, hold: SlotHoldId) -> Result<SlotHold, Failure> {
-    house
-        .slot_hold(hold)
-        .await?
-        .ok_or_else(|| Failure::no_such_hold(hold.0, &house.site().calendar))
+    match house.slot_hold(hold).await? {
+        Some(found) => Ok(found),
+        None => Err(Failure::no_such_hold(house, hold.0).await),
+    }
 }
 
 async fn show(house: &House, hold: SlotHoldId) -> Result<Output, Failure> {

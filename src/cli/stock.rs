@@ -239,10 +239,9 @@ pub async fn named(house: &House, name: &str) -> Result<Item, Failure> {
 }
 
 async fn show(house: &House, hold: StockHoldId) -> Result<Output, Failure> {
-    let found = house
-        .stock_hold(hold)
-        .await?
-        .ok_or_else(|| Failure::no_such_hold(hold.0, &house.site().calendar))?;
+    let Some(found) = house.stock_hold(hold).await? else {
+        return Err(Failure::no_such_hold(house, hold.0).await);
+    };
     let view = View {
         site: house.site(),
         now: house.now().await?,

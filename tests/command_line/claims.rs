@@ -1,7 +1,7 @@
 //! Claims on rooms and stock from scripts: held, confirmed, changed, refused.
 
 use super::{Run, at, keyrack, keyrack_json, program, soon};
-use crate::support::TestHouse;
+use crate::support::{TestHouse, hours};
 use chrono::{Days, NaiveDate};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -187,6 +187,37 @@ async fn a_refusal_is_a_sentence_for_people_and_an_object_for_programs() {
         &["stock", "hold", "Breakfast", "1", "--guest", &long],
     )
     .refused("text_too_long");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_of_another_kind_is_told_as_what_it_is() {
+    let test = TestHouse::new().await;
+    let database = &test.database;
+    let room = test.hold(test.blue, hours(0, 1), None).await.id.to_string();
+    let stock = test.hold_stock(test.ticket, 1, None).await.id.to_string();
+    for (arguments, kind, words) in [
+        (["room", "show", &stock], "stock", "a hold on stock"),
+        (["room", "confirm", &stock], "stock", "a hold on stock"),
+        (["stock", "show", &room], "room", "a hold on a room"),
+        (["stock", "cancel", &room], "room", "a hold on a room"),
+        (["group", "show", &room], "room", "a hold on a room"),
+        (["group", "confirm", &stock], "stock", "a hold on stock"),
+        (
+            ["history", "--room-hold", &stock],
+            "stock",
+            "a hold on stock",
+        ),
+    ] {
+        let refusal = keyrack_json(database, &arguments).refused("no_such_hold");
+        assert_eq!(refusal["details"]["kind"], kind, "{arguments:?}");
+        let said = keyrack(database, &arguments).stderr;
+        assert!(
+            said.contains(&format!("{} is {words}", arguments[2])),
+            "{said}"
+        );
+    }
+    let nothing = keyrack_json(database, &["room", "show", "999"]).refused("no_such_hold");
+    assert_eq!(nothing["details"].get("kind"), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]

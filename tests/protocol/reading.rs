@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 use keyrack::domain::ClaimState;
-use keyrack::store::{Picture, Watch, WatchEvent};
+use keyrack::store::{HistoryOf, Picture, SlotFilter, StockFilter, Watch, WatchEvent};
 use sqlx::postgres::PgConnection;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::support::{TestHouse, hold_slot, hours};
-use crate::{ask, at, hold_slot_call, open_transaction, run, value};
+use crate::{ask, at, call_on, hold_slot_call, open_transaction, run, value};
 
 /// The snapshot to ask with next time, and how many changes came since the last one.
 async fn changes_since(reader: &mut PgConnection, test: &TestHouse, seen: &str) -> (String, i64) {
@@ -265,4 +265,72 @@ async fn a_watch_survives_the_death_of_its_connections() {
             _ => assert!(started.elapsed() < Duration::from_secs(8)),
         }
     }
+}
+
+#[tokio::test]
+async fn lists_are_read_in_pages_and_are_whole() {
+    let test = TestHouse::new().await;
+    let mut stray = test.database.connect().await;
+    let (site, room, item) = (test.site(), test.blue, test.breakfast);
+    run(
+        &mut stray,
+        &format!(
+            "INSERT INTO slot_hold (site_id, room_id, period, expires_at)
+             SELECT {site}, {room}, tstzrange(begins, begins + interval '1 minute'), now() + interval '1 hour'
+             FROM generate_series(1, 2500) AS n
+             CROSS JOIN LATERAL (SELECT {} + n * interval '1 minute' AS begins) AS b;
+             INSERT INTO stock_hold (site_id, item_id, quantity, expires_at)
+             SELECT {site}, {item}, 1, now() + interval '1 hour' FROM generate_series(1, 1000);
+             INSERT INTO hold_event (site_id, at, what, desk) SELECT {site}, now(), 'changed', 'anna' FROM generate_series(1, 1500)",
+            at(0)
+        ),
+    )
+    .await;
+    let page: Vec<i64> = value(
+        &mut stray,
+        &format!(
+            "SELECT array_agg((claim ->> 'hold_id')::bigint)
+             FROM jsonb_array_elements(list_slots({site}, NULL, NULL, NULL, NULL, NULL, 7, 1000)) AS claim"
+        ),
+    )
+    .await;
+    assert_eq!(page, (8..1008).collect::<Vec<i64>>());
+    let rooms = test.house.slot_holds(&SlotFilter::default()).await.unwrap();
+    assert_eq!(rooms.len(), 2500);
+    assert!(rooms.windows(2).all(|two| two[0].id < two[1].id));
+    let stock = test
+        .house
+        .stock_holds(&StockFilter::default())
+        .await
+        .unwrap();
+    assert_eq!(stock.len(), 1000);
+    let events = test.house.history(HistoryOf::House).await.unwrap();
+    let count: i64 = value(&mut stray, "SELECT count(*) FROM hold_event").await;
+    assert_eq!(events.len() as i64, count);
+}
+
+/// Numbers of events are no order: what commits later may have the smaller one, and a clock may step back.
+#[tokio::test]
+async fn r25_a_life_is_told_in_the_order_of_its_versions() {
+    let test = TestHouse::new().await;
+    let mut stray = test.database.connect().await;
+    let hold = test.hold(test.blue, hours(0, 1), None).await.id;
+    run(
+        &mut stray,
+        "SELECT setval(pg_get_serial_sequence('hold_event', 'event_id'), 5000)",
+    )
+    .await;
+    ask(&mut stray, &call_on(&test, "edit_slot", hold.0)).await;
+    run(
+        &mut stray,
+        "SELECT setval(pg_get_serial_sequence('hold_event', 'event_id'), 1000)",
+    )
+    .await;
+    ask(&mut stray, &call_on(&test, "confirm_slot", hold.0)).await;
+    ask(&mut stray, &call_on(&test, "cancel_slot", hold.0)).await;
+    test.assert_all_is_well().await;
+    let life = test.house.history(HistoryOf::SlotHold(hold)).await.unwrap();
+    let kinds: Vec<&str> = life.iter().map(|event| event.kind.word()).collect();
+    assert_eq!(kinds, ["held", "edited", "confirmed", "cancelled"]);
+    assert!(life[1].id > life[3].id);
 }

@@ -11,7 +11,7 @@ use crate::{begin, value};
 
 /// Functions that may write or lock and are no step of their own: whoever steps sees what they are made of, or there is
 /// nothing to see. Whatever else does so needs a gate: `keyrack_step.put_gate` in `15_step_mode.sql`.
-const NO_STEPS: [&str; 15] = [
+const NO_STEPS: [&str; 17] = [
     // What commands share: made of steps.
     "change_group",
     "change_slot",
@@ -32,6 +32,9 @@ const NO_STEPS: [&str; 15] = [
     "place_item",
     "begin_server_request",
     "finish_server_request",
+    // Called while the text is put in force, and never by a command.
+    "put_view",
+    "drop_left_over",
 ];
 
 /// What counts as a step: a function that may write or lock, or whose answer decides (which those do that have a gate
