@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -47,6 +48,7 @@ static OURS: LazyLock<ProtocolText> =
 /// How long the tables are waited for at a time, and how often. In between commands go on.
 const LOCK_PATIENCE: &str = "2s";
 const LOCK_TRIES: usize = 15;
+const LOCK_PAUSE: Duration = Duration::from_millis(200);
 
 /// The tables that every command writes to, in an order in which commands and the sweep take them.
 const LOCK_TABLES: &str = "LOCK TABLE request, room, inventory, slot_hold, stock_hold, hold_event IN SHARE ROW EXCLUSIVE MODE";
@@ -153,6 +155,8 @@ impl Store {
                     ));
                 }
             }
+            // Whoever has waited behind this try goes first.
+            tokio::time::sleep(LOCK_PAUSE).await;
         }
         unreachable!("the loop ends by returning")
     }
