@@ -336,6 +336,5 @@ CREATE TABLE change_log (
     CONSTRAINT change_log_told CHECK (num_nulls(claims, rooms, items) IN (0, 3))
 );
 
-CREATE INDEX change_log_by_age ON change_log (site_id, at);
 -- Written by every command and emptied all the time.
 ALTER TABLE change_log SET (autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 500, fillfactor = 70);

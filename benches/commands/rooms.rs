@@ -141,11 +141,32 @@ pub const CASES: &[Case] = &[
             REQUEST,
             LOCK_TWO_ROOMS,
             EXPIRE_TWO_ROOMS,
+            // What a client would keep of both claims, and three changes: a constraint that the index holds lets no two
+            // claims change places in one.
             (
-                "UPDATE slot_hold AS mine SET room_id = other.room_id, period = other.period
-                 FROM slot_hold AS other
-                 WHERE mine.site_id = $1 AND mine.hold_id IN ($2, $2 + 1)
-                     AND other.site_id = $1 AND other.hold_id = 2 * $2 + 1 - mine.hold_id RETURNING mine.*",
+                "SELECT set_config('bench.first', first::text, true), set_config('bench.second', second::text, true)
+                 FROM slot_hold AS first, slot_hold AS second
+                 WHERE first.site_id = $1 AND first.hold_id = $2
+                     AND second.site_id = $1 AND second.hold_id = $2 + 1",
+                &[Site, Hold],
+            ),
+            (
+                "UPDATE slot_hold SET period = tstzrange('9000-01-01 00:00+00', '9000-01-01 00:01+00')
+                 WHERE site_id = $1 AND hold_id = $2",
+                &[Site, Hold],
+            ),
+            (
+                "UPDATE slot_hold
+                 SET room_id = (current_setting('bench.first')::slot_hold).room_id,
+                     period = (current_setting('bench.first')::slot_hold).period
+                 WHERE site_id = $1 AND hold_id = $2 + 1",
+                &[Site, Hold],
+            ),
+            (
+                "UPDATE slot_hold
+                 SET room_id = (current_setting('bench.second')::slot_hold).room_id,
+                     period = (current_setting('bench.second')::slot_hold).period
+                 WHERE site_id = $1 AND hold_id = $2 RETURNING *",
                 &[Site, Hold],
             ),
             RECORD_TWO_SLOTS,

@@ -23,13 +23,17 @@ $$;
 
 -- RFC 3339 with the offset that the zone has at that instant (R5): what answers carry in their details.
 CREATE OR REPLACE FUNCTION site_time(p_zone text, p_at timestamptz) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
-    SELECT to_char(p_at AT TIME ZONE p_zone, 'YYYY-MM-DD"T"HH24:MI:SS')
+DECLARE
+    v_there timestamp := p_at AT TIME ZONE p_zone;
+    v_shift interval := v_there - (p_at AT TIME ZONE 'UTC');
+BEGIN
+    RETURN to_char(v_there, 'YYYY-MM-DD"T"HH24:MI:SS')
         || CASE WHEN extract(microseconds FROM p_at)::bigint % 1000000 = 0 THEN '' ELSE to_char(p_at, '.US') END
-        || CASE WHEN shift < interval '0' THEN '-' ELSE '+' END
-        || to_char(greatest(shift, -shift), 'HH24:MI')
-    FROM (SELECT (p_at AT TIME ZONE p_zone) - (p_at AT TIME ZONE 'UTC') AS shift) AS offset_there
+        || CASE WHEN v_shift < interval '0' THEN '-' ELSE '+' END
+        || to_char(greatest(v_shift, -v_shift), 'HH24:MI');
+END
 $$;
 
 -- A period in a form that no session setting changes (R25).
@@ -37,7 +41,8 @@ CREATE OR REPLACE FUNCTION period_text(p_period tstzrange) RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
-    RETURN format('[%s,%s)', site_time('UTC', lower(p_period)), site_time('UTC', upper(p_period)));
+    RETURN to_char(lower(p_period) AT TIME ZONE 'UTC', '"["YYYY-MM-DD"T"HH24:MI:SS.US"Z,"')
+        || to_char(upper(p_period) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z)"');
 END
 $$;
 

@@ -174,6 +174,7 @@ DECLARE
     v_transaction xid8 := pg_current_xact_id();
     v_now timestamptz := clock_timestamp();
     v_began timestamptz := transaction_timestamp();
+    v_is_new boolean;
     v_oldest timestamptz;
     v_old xid8[];
     v_many constant integer := 1000;
@@ -190,18 +191,22 @@ BEGIN
         at = greatest(change_log.at, v_began)
     -- Once they are too many, nothing is written any more: else the row, and what is left of its earlier versions, would
     -- make each statement of a long transaction slower than the one before.
-    WHERE change_log.claims IS NOT NULL;
+    WHERE change_log.claims IS NOT NULL
+    RETURNING xmax = 0 INTO v_is_new;
     -- An hour is enough for every console that is awake. Whoever writes clears away, a thousand at a time and only when
-    -- two hours have piled up, so that it depends on no open console and is mostly one look into an index.
-    SELECT at INTO v_oldest FROM change_log WHERE site_id = p_site ORDER BY at LIMIT 1;
-    IF v_oldest < v_now - interval '2 hours' THEN
-        v_old := ARRAY(
-            SELECT transaction_id FROM change_log
-            WHERE site_id = p_site AND at < v_now - interval '1 hour'
-            ORDER BY at LIMIT 1000
-            FOR UPDATE SKIP LOCKED
-        );
-        DELETE FROM change_log WHERE site_id = p_site AND transaction_id = ANY (v_old);
+    -- two hours have piled up, so that it depends on no open console and is mostly one look at the oldest row. Older
+    -- transactions have smaller numbers; what a restore has brought with larger ones goes when they come to it.
+    IF v_is_new THEN
+        SELECT at INTO v_oldest FROM change_log WHERE site_id = p_site ORDER BY transaction_id LIMIT 1;
+        IF v_oldest < v_now - interval '2 hours' THEN
+            v_old := ARRAY(
+                SELECT transaction_id FROM change_log
+                WHERE site_id = p_site AND transaction_id < v_transaction AND at < v_now - interval '1 hour'
+                ORDER BY transaction_id LIMIT 1000
+                FOR UPDATE SKIP LOCKED
+            );
+            DELETE FROM change_log WHERE site_id = p_site AND transaction_id = ANY (v_old);
+        END IF;
     END IF;
 END
 $$;

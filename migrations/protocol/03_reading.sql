@@ -178,7 +178,7 @@ $$;
 
 -- One thing of a site as it is now: a site, a room, an item, a claim (slot or stock) or a group. Null if there is none.
 CREATE OR REPLACE FUNCTION as_it_is(p_site bigint, p_subject text, p_id bigint) RETURNS jsonb
-LANGUAGE plpgsql STABLE
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     v_found jsonb;
