@@ -8,35 +8,26 @@ use crate::{ask, at, run, value};
 /// More than two thousands of holds that are due, of one item and of one room.
 const CROWD: i64 = 2_500;
 
+/// A house in which so many holds of the breakfast and of the blue room have come due, the oldest first by number.
 async fn crowded() -> TestHouse {
     let test = TestHouse::new().await;
     let mut desk = test.database.connect().await;
-    let (site, item, room) = (test.site(), test.breakfast, test.blue);
+    let (site, item, room, from) = (test.site(), test.breakfast, test.blue, at(0));
     for statement in [
         format!("SELECT receive_stock({site}, gen_random_uuid(), 'anna', {item}, {CROWD} - 10, 'delivery')"),
-        // Held until a moment that has come when the last of them is made.
+        // It depends on n, or it would be called once for all.
         format!(
-            "SELECT hold_stock({site}, gen_random_uuid(), 'anna', {item} + 0 * n, 1, '1 millisecond')
+            "SELECT hold_stock({site}, gen_random_uuid(), 'anna', {item} + 0 * n, 1, '1 hour')
+             FROM generate_series(1, {CROWD}) AS n"
+        ),
+        format!(
+            "SELECT hold_slot({site}, gen_random_uuid(), 'anna', {room}, {from} + n * interval '2 minutes',
+                 {from} + n * interval '2 minutes' + interval '1 minute', '1 hour')
              FROM generate_series(1, {CROWD}) AS n"
         ),
     ] {
-        // The sweep within hold_stock would be done with them as they come; nothing is due before this commits.
-        run(&mut desk, "BEGIN").await;
-        run(&mut desk, "ALTER TABLE stock_hold DISABLE TRIGGER USER").await;
-        run(&mut desk, &statement.replace("'1 millisecond'", "'1 hour'")).await;
-        run(&mut desk, "ALTER TABLE stock_hold ENABLE TRIGGER USER").await;
-        run(&mut desk, "COMMIT").await;
+        run(&mut desk, &statement).await;
     }
-    run(
-        &mut desk,
-        &format!(
-            "SELECT hold_slot({site}, gen_random_uuid(), 'anna', {room}, {from} + n * interval '2 minutes',
-                 {from} + n * interval '2 minutes' + interval '1 minute', '1 hour')
-             FROM generate_series(1, {CROWD}) AS n",
-            from = at(0)
-        ),
-    )
-    .await;
     for table in ["stock_hold", "slot_hold"] {
         run(
             &mut desk,

@@ -7,6 +7,7 @@ mod support;
 
 mod aside;
 mod asked;
+mod cascade;
 mod load;
 mod newer;
 mod waiting;
