@@ -77,6 +77,11 @@ BEGIN
                     'site', 'site_demo_lock_guard', '', 'BEFORE UPDATE OF demo_lock',
                     'FOR EACH ROW WHEN ((old.demo_lock IS DISTINCT FROM new.demo_lock)) '
                     'EXECUTE FUNCTION keyrack.guard_demo_lock()'
+                ),
+                (
+                    'inventory', 'inventory_note_update', '', 'AFTER UPDATE',
+                    'FOR EACH ROW WHEN (((old.total IS DISTINCT FROM new.total) OR (old.name IS DISTINCT FROM new.name) '
+                    'OR (old.retired_at IS DISTINCT FROM new.retired_at))) EXECUTE FUNCTION keyrack.note_item()'
                 )
         ) AS guard (table_name, trigger_name, constraint_word, moment, rest)
         UNION ALL
@@ -92,6 +97,7 @@ BEGIN
             )
         FROM unnest(ARRAY['site', 'room', 'slot_hold', 'inventory', 'stock_hold']) AS table_name
         CROSS JOIN unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) AS event
+        WHERE (table_name, event) <> ('inventory', 'UPDATE')
     LOOP
         IF NOT EXISTS (
             SELECT FROM pg_trigger

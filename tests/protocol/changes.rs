@@ -77,7 +77,7 @@ async fn raw_sql_that_goes_around_the_functions_is_noticed_at_once() {
             serde_json::json!({"claims": [hold], "rooms": [test.blue], "items": []}),
         ),
         (
-            "UPDATE inventory SET available = available".to_owned(),
+            "UPDATE inventory SET available = available + 1".to_owned(),
             serde_json::json!({"claims": [], "rooms": [], "items": [test.breakfast, test.ticket]}),
         ),
         (

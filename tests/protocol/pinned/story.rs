@@ -227,6 +227,11 @@ pub const STORY: &[(&str, &str)] = &[
         "room changes",
         "UPDATE keyrack.room SET capacity = 9 WHERE site_id == SITE AND room_id == BLUE",
     ),
+    (
+        "item changes",
+        // A row has to change: no operator, which may be a planted one, decides which.
+        "UPDATE keyrack.inventory SET retired_at = CURRENT_TIMESTAMP",
+    ),
     // Reading what has come of it.
     ("", "look_up(SITE, 'slot', {first})"),
     ("", "look_up(SITE, 'stock', {sale})"),
@@ -302,6 +307,7 @@ pub const GUARDS: &[(&str, &str, &str)] = &[
     ),
     ("guard_time_zone", "site moves", "site_time_zone"),
     ("note_changes", "room changes", ""),
+    ("note_item", "item changes", ""),
 ];
 
 /// A house as a file says it, as JSON.
