@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use super::rows::{EventRow, SiteRow, read};
+use super::rows::{EventRow, List, SiteRow, read_list};
 use super::{House, StoreError};
 use crate::domain::{Event, Item, Period, Room, Site, SlotHold, StockHold};
 
@@ -54,7 +54,8 @@ struct PictureRow {
     rooms: Vec<Room>,
     claims: Vec<SlotHold>,
     items: Vec<Item>,
-    stock_claims: Vec<StockHold>,
+    held_stock: Vec<StockHold>,
+    sold_stock: Vec<StockHold>,
     events: Vec<EventRow>,
 }
 
@@ -68,7 +69,7 @@ impl House {
             .store
             .ask(async |mut connection| {
                 let picture = sqlx::query_scalar!(
-                    "SELECT snapshot($1, $2, $3, $4, $5)",
+                    r#"SELECT snapshot($1, $2, $3, $4, $5) AS "snapshot: List""#,
                     self.site.id.0,
                     window.start(),
                     window.end(),
@@ -80,7 +81,7 @@ impl House {
                 (connection, picture)
             })
             .await?;
-        let row: PictureRow = read(picture, "snapshot")?;
+        let row: PictureRow = read_list(picture, "snapshot")?;
         Ok(Picture {
             site: row
                 .site
@@ -90,7 +91,7 @@ impl House {
             rooms: row.rooms,
             claims: row.claims,
             items: row.items,
-            stock_claims: row.stock_claims,
+            stock_claims: [row.held_stock, row.sold_stock].concat(),
             events: row
                 .events
                 .into_iter()

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::rows::{EventRow, read};
+use super::rows::{EventRow, List, read, read_list};
 use super::{House, Store, StoreError};
 use crate::domain::{
     ClaimState, Desk, Event, Group, GroupId, HoldKind, ItemId, Period, RequestId, RoomId, SlotHold,
@@ -145,7 +145,7 @@ impl House {
                 .store
                 .ask(async |mut connection| {
                     let page = sqlx::query_scalar!(
-                        "SELECT list_slots($1, $2, $3, $4, $5, $6, $7, $8)",
+                        r#"SELECT list_slots($1, $2, $3, $4, $5, $6, $7, $8) AS "page: List""#,
                         self.site.id.0,
                         filter.room.map(|room| room.0),
                         filter.from,
@@ -160,7 +160,7 @@ impl House {
                     (connection, page)
                 })
                 .await?;
-            if !add_page(&mut found, read(page, "claims")?) {
+            if !add_page(&mut found, read_list(page, "claims")?) {
                 return Ok(found);
             }
         }
@@ -178,7 +178,7 @@ impl House {
                 .store
                 .ask(async |mut connection| {
                     let page = sqlx::query_scalar!(
-                        "SELECT list_stock_claims($1, $2, $3, $4, $5, $6)",
+                        r#"SELECT list_stock_claims($1, $2, $3, $4, $5, $6) AS "page: List""#,
                         self.site.id.0,
                         filter.item.map(|item| item.0),
                         filter.state.map(ClaimState::word),
@@ -191,7 +191,7 @@ impl House {
                     (connection, page)
                 })
                 .await?;
-            if !add_page(&mut found, read(page, "claims")?) {
+            if !add_page(&mut found, read_list(page, "claims")?) {
                 return Ok(found);
             }
         }
@@ -206,7 +206,10 @@ impl House {
             .store
             .ask(async |mut connection| {
                 let claims = sqlx::query_scalar!(
-                    "SELECT coalesce(jsonb_agg(to_jsonb(c)), '[]') FROM claims_in_window($1, $2, $3) AS c",
+                    r#"
+                    SELECT coalesce(json_agg(c), '[]') AS "claims: List"
+                    FROM claims_in_window($1, $2, $3) AS c
+                    "#,
                     self.site.id.0,
                     window.start(),
                     window.end()
@@ -216,7 +219,7 @@ impl House {
                 (connection, claims)
             })
             .await?;
-        read(claims, "claims")
+        read_list(claims, "claims")
     }
 
     /// What happened, oldest first; the life of one claim in the order of its versions.
@@ -238,7 +241,7 @@ impl House {
                 .store
                 .ask(async |mut connection| {
                     let page = sqlx::query_scalar!(
-                        "SELECT list_events($1, $2, $3, $4, $5, $6)",
+                        r#"SELECT list_events($1, $2, $3, $4, $5, $6) AS "page: List""#,
                         self.site.id.0,
                         slot,
                         stock,
@@ -251,7 +254,7 @@ impl House {
                     (connection, page)
                 })
                 .await?;
-            if !add_page(&mut found, read(page, "events")?) {
+            if !add_page(&mut found, read_list(page, "events")?) {
                 return found.into_iter().map(Event::try_from).collect();
             }
         }

@@ -5,7 +5,9 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::StoreError;
@@ -29,6 +31,21 @@ pub(super) fn read<T: DeserializeOwned>(
 ) -> Result<T, StoreError> {
     serde_json::from_value(value.unwrap_or(Value::Null)).map_err(|error| {
         // What it says may quote the value, and that a guest (R27): only where and of which kind.
+        tracing::error!(what, category = ?error.classify(), "unreadable");
+        unreadable(what)
+    })
+}
+
+/// A list as the database sends it: text that is read once, straight into what it is.
+pub(super) type List = Json<Box<RawValue>>;
+
+/// The same for a list.
+pub(super) fn read_list<T: DeserializeOwned>(
+    list: Option<List>,
+    what: &'static str,
+) -> Result<T, StoreError> {
+    let text = list.as_ref().map_or("null", |list| list.0.get());
+    serde_json::from_str(text).map_err(|error| {
         tracing::error!(what, category = ?error.classify(), "unreadable");
         unreadable(what)
     })

@@ -290,7 +290,7 @@ async fn lists_are_read_in_pages_and_are_whole() {
         &mut stray,
         &format!(
             "SELECT array_agg((claim ->> 'hold_id')::bigint)
-             FROM jsonb_array_elements(list_slots({site}, NULL, NULL, NULL, NULL, NULL, 7, 1000)) AS claim"
+             FROM json_array_elements(list_slots({site}, NULL, NULL, NULL, NULL, NULL, 7, 1000)) AS claim"
         ),
     )
     .await;
