@@ -127,7 +127,7 @@ CREATE TABLE slot_hold (
     CONSTRAINT slot_hold_pkey PRIMARY KEY (site_id, hold_id),
     CONSTRAINT slot_hold_room_fkey FOREIGN KEY (site_id, room_id) REFERENCES room (site_id, room_id),
     CONSTRAINT slot_hold_group_fkey FOREIGN KEY (site_id, group_id) REFERENCES claim_group (site_id, group_id),
-    -- R2: bounded, finite, not empty, half-open.
+    -- R2: bounded, finite, not empty, half-open; and of years that every calendar can write down.
     CONSTRAINT slot_hold_period CHECK (
         NOT isempty(period)
         AND NOT lower_inf(period)
@@ -136,6 +136,8 @@ CREATE TABLE slot_hold (
         AND isfinite(upper(period))
         AND lower_inc(period)
         AND NOT upper_inc(period)
+        AND lower(period) >= timestamptz '0001-01-02 00:00:00+00'
+        AND upper(period) < timestamptz '9999-12-31 00:00:00+00'
     ),
     CONSTRAINT slot_hold_turnaround CHECK (
         turnaround >= interval '0'

@@ -139,9 +139,10 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, keyrack, pg_temp
 AS $$
 BEGIN
     PERFORM clock_timestamp() AT TIME ZONE NEW.time_zone;
-    -- Not an offset; nor an abbreviation like IST, which each session may read as it likes. To look a name up takes long,
-    -- and a name with a slash is none.
-    IF NEW.time_zone !~ '^[A-Za-z]' OR NEW.time_zone !~ '/' AND NEW.time_zone <> 'UTC'
+    -- Not an offset; nor an abbreviation like IST, which each session may read as it likes; nor a name in other capitals,
+    -- or one that the server's machine alone has. To look a name up takes long: once a server for each is enough.
+    IF NEW.time_zone ~ '^(posix|right)/|^(posixrules|localtime|Factory)$' OR NEW.time_zone <> 'UTC'
+        AND NOT EXISTS (SELECT FROM site WHERE time_zone = NEW.time_zone)
         AND NOT EXISTS (SELECT FROM pg_timezone_names WHERE name = NEW.time_zone) THEN
         RAISE invalid_parameter_value;
     END IF;

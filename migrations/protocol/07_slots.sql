@@ -45,8 +45,9 @@ BEGIN
         party_problem(p_party),
         period_problem(v_site, v_room, p_from, p_to, v_now, v_purpose)
     );
-    -- What comes from elsewhere may be over already.
-    IF v_refusal ->> 'refusal' = 'in_the_past' AND p_command = 'import_slot' THEN
+    -- What comes from elsewhere may be over already, but not since before all years (R2).
+    IF v_refusal ->> 'refusal' = 'in_the_past' AND p_command = 'import_slot'
+        AND p_from >= timestamptz '0001-01-02 00:00:00+00' THEN
         v_refusal := NULL;
     END IF;
     IF v_refusal IS NOT NULL THEN

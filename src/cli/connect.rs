@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// Keyrack's own database of an earlier build gets another name, and there is a new one in its place.
-    async fn put_aside(&mut self) -> Result<(), Failure> {
+    pub async fn put_aside(&mut self) -> Result<(), Failure> {
         if let Some(name) = self.store.put_aside().await? {
             complain(&format!(
                 "The database was made by an earlier build of Keyrack, whose bookings this one can't read. It was put aside \

@@ -239,16 +239,13 @@ async fn status_of_named(global: &Global, url: &str) -> Result<Output, Failure> 
 }
 
 async fn migrate(global: &Global) -> Result<Output, Failure> {
-    if global.database_url().is_none() {
-        // Keyrack's own is brought up to date whenever it is opened.
-        Session::open(global, steps(global)).await?.close().await;
-        return Ok(migrated());
+    let mut session = Session::connect(global, steps(global)).await?;
+    if session.server().is_some()
+        && session.store().schema_state().await? == SchemaState::EarlierBuild
+    {
+        session.put_aside().await?;
     }
-    let session = Session::connect(global, steps(global)).await?;
-    let outcome = session
-        .store()
-        .migrate_telling(&|step| complain(&step))
-        .await;
+    let outcome = session.store().migrate_again(&|step| complain(&step)).await;
     session.close().await;
     outcome?;
     Ok(migrated())

@@ -66,7 +66,17 @@ impl Command {
                 zone,
                 request,
             } => {
-                let time_zone = zone;
+                // As this program knows it: a house in a zone that it can't read would be in everybody's way.
+                let time_zone = zone
+                    .parse::<Tz>()
+                    .map_err(|_| {
+                        Failure::Usage(format!(
+                            "“{}” is not an IANA time zone; write it like Europe/London.",
+                            harmless(&zone)
+                        ))
+                    })?
+                    .name()
+                    .to_owned();
                 let add = ServerCommand::AddSite { name, time_zone };
                 let SiteChange { site, .. } = execute(session, request.id(), add, UTC).await?;
                 let zone = site.calendar.zone().name();

@@ -159,6 +159,20 @@ impl Store {
     /// # Errors
     /// As [`Store::migrate`].
     pub async fn migrate_telling(&self, tell: &(impl Fn(String) + Sync)) -> Result<(), StoreError> {
+        self.prepare_tables().await?;
+        self.put_in_force(ProtocolText::ours(), tell).await
+    }
+
+    /// The same for whoever asks for it in so many words: what was changed or dropped of the text by hand is there again.
+    ///
+    /// # Errors
+    /// As [`Store::migrate`].
+    pub async fn migrate_again(&self, tell: &(impl Fn(String) + Sync)) -> Result<(), StoreError> {
+        self.prepare_tables().await?;
+        self.put_in_force_again(tell).await
+    }
+
+    async fn prepare_tables(&self) -> Result<(), StoreError> {
         match self.schema_state().await? {
             SchemaState::Newer { found, known } => {
                 return Err(StoreError::SchemaTooNew { found, known });
@@ -166,8 +180,7 @@ impl Store {
             SchemaState::EarlierBuild => return Err(StoreError::EarlierBuild),
             SchemaState::Absent | SchemaState::Older | SchemaState::Current => {}
         }
-        self.make_tables().await?;
-        self.put_in_force(ProtocolText::ours(), tell).await
+        self.make_tables().await
     }
 
     async fn make_tables(&self) -> Result<(), StoreError> {

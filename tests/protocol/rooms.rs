@@ -328,6 +328,14 @@ async fn r2_what_is_no_period_is_refused_by_the_function_and_by_the_constraint()
         (format!("tstzrange(NULL, {one})"), "slot_hold_period"),
         ("'(,)'".into(), "slot_hold_period"),
         (format!("tstzrange({zero}, 'infinity')"), "slot_hold_period"),
+        (
+            "tstzrange('4700-01-01 00:00+00 BC', '4699-01-01 00:00+00 BC')".into(),
+            "slot_hold_period",
+        ),
+        (
+            "tstzrange('20000-01-01 00:00+00', '20001-01-01 00:00+00')".into(),
+            "slot_hold_period",
+        ),
         (format!("tstzrange('-infinity', {one})"), "slot_hold_period"),
         (
             "tstzrange('-infinity', 'infinity')".into(),

@@ -4,8 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{TestHouse, hours};
-use crate::{text_like_ours, value};
+use keyrack::domain::{Command, Request};
+
+use crate::support::{TestHouse, hold_stock, hours};
+use crate::{superuser, text_like_ours, value};
 
 fn nothing_but_statements(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -85,4 +87,40 @@ async fn a_planted_cascade_takes_no_column_with_it_and_check_finds_what_it_takes
     )
     .await;
     assert_eq!(problems, 0);
+}
+
+/// The database says that the text is there, and somebody has taken a part of it: who asks for it in so many words gets it
+/// back.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_dropped_or_changed_by_hand_is_there_again_when_it_is_asked_for() {
+    let test = TestHouse::new().await;
+    let hold = test.hold(test.blue, hours(0, 1), None).await.id;
+    let mut hands = superuser(&test.database).await;
+    for broken in [
+        "DROP FUNCTION keyrack.cancel_slot(bigint, uuid, text, bigint, text, bigint)",
+        "CREATE OR REPLACE FUNCTION keyrack.take_stock(p_site bigint, p_item bigint, p_quantity integer) RETURNS boolean
+         LANGUAGE sql AS 'SELECT true'",
+        "ALTER TABLE keyrack.slot_hold DISABLE TRIGGER slot_hold_guard",
+    ] {
+        sqlx::query(broken).execute(&mut hands).await.unwrap();
+    }
+    let cancel = Command::CancelSlot {
+        hold,
+        expect_version: None,
+        reason: String::new(),
+    };
+    let request = Request::fresh(test.desk.clone(), cancel);
+    let missing = test.house.execute(request.clone()).await.unwrap_err();
+    assert!(
+        missing.to_string().contains("keyrack db migrate"),
+        "{missing}"
+    );
+    test.store.migrate().await.unwrap();
+    assert!(test.house.execute(request.clone()).await.is_err());
+
+    test.store.migrate_again(&|_| ()).await.unwrap();
+    test.house.execute(request).await.unwrap().outcome.unwrap();
+    let refused = test.ask(hold_stock(test.ticket, 99, None)).await.outcome;
+    assert!(refused.is_err());
+    test.assert_all_is_well().await;
 }

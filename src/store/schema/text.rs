@@ -107,6 +107,14 @@ fn revision() -> i64 {
         .unwrap_or_default()
 }
 
+/// When the text is not replaced.
+#[derive(Clone, Copy, PartialEq)]
+enum Unless {
+    /// If the database says that this one is in force.
+    ItIsThere,
+    Never,
+}
+
 /// The text that a database says is in force.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(in crate::store) struct TextInForce {
@@ -125,6 +133,24 @@ impl Store {
         text: &ProtocolText,
         tell: &(impl Fn(String) + Sync),
     ) -> Result<(), StoreError> {
+        self.replace_text(text, Unless::ItIsThere, tell).await
+    }
+
+    /// The same though the database says that it is there: parts of it may have been changed or dropped by hand.
+    pub(super) async fn put_in_force_again(
+        &self,
+        tell: &(impl Fn(String) + Sync),
+    ) -> Result<(), StoreError> {
+        self.replace_text(ProtocolText::ours(), Unless::Never, tell)
+            .await
+    }
+
+    async fn replace_text(
+        &self,
+        text: &ProtocolText,
+        unless: Unless,
+        tell: &(impl Fn(String) + Sync),
+    ) -> Result<(), StoreError> {
         let mut connection = self
             .connections
             .open()
@@ -135,7 +161,7 @@ impl Store {
             let tried_at = clock(&mut connection)
                 .await
                 .map_err(|error| fault(&error))?;
-            let error = match replace_text(&mut connection, text).await {
+            let error = match try_to_replace(&mut connection, text, unless).await {
                 Ok(state) => {
                     find_unqualified(&mut connection).await;
                     // Nobody waits for the goodbye.
@@ -163,9 +189,10 @@ impl Store {
 }
 
 /// One try: the text under the lock, or nothing of it.
-async fn replace_text(
+async fn try_to_replace(
     connection: &mut PgConnection,
     text: &ProtocolText,
+    unless: Unless,
 ) -> Result<Result<(), StoreError>, sqlx::Error> {
     let mut transaction = connection.begin().await?;
     transaction
@@ -188,7 +215,7 @@ async fn replace_text(
                 known: text.revision,
             }));
         }
-        if text.is(&in_force) {
+        if unless == Unless::ItIsThere && text.is(&in_force) {
             return Ok(Ok(()));
         }
     }
