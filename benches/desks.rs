@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use keyrack::domain::{Desk, Request, RoomId};
-use keyrack::store::House;
+use keyrack::store::SiteStore;
 use support::tests::hold_slot;
 use support::{Bench, Sides, percentile, period, runtime};
 use tokio::task::JoinSet;
@@ -31,7 +31,7 @@ enum Rooms {
 
 struct Desks {
     bench: Arc<Bench>,
-    houses: Vec<House>,
+    houses: Vec<SiteStore>,
     next: Arc<AtomicI64>,
 }
 

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use criterion::{Criterion, criterion_group, criterion_main};
 use keyrack::console::model::Model;
-use keyrack::console::theme::{Background, Colours, Theme};
-use keyrack::console::view;
+use keyrack::console::{update, view};
 use keyrack::domain::{
     BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, NightTimes, Period, Purpose, Room,
     RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject,
     Version,
 };
-use keyrack::store::Picture;
+use keyrack::store::Snapshot;
+use keyrack::terminal::theme::{Background, Colours, Theme};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
@@ -154,12 +154,12 @@ fn events(claims: &[SlotHold]) -> Vec<Event> {
     (1..=EVENTS).rev().zip(claims).map(event).collect()
 }
 
-fn picture() -> Picture {
+fn picture() -> Snapshot {
     let first_day: DateTime<Utc> = "2026-12-02T00:00:00Z".parse().unwrap();
     let rooms: Vec<Room> = (1..=ROOMS).map(room).collect();
     let claims = claims(&rooms, first_day);
     let items = items();
-    Picture {
+    Snapshot {
         site: Site {
             id: SiteId(1),
             name: "Riverside House".into(),
@@ -199,7 +199,7 @@ impl Console {
     fn new() -> Self {
         Self {
             terminal: terminal(),
-            model: Model::from_picture(desk(), Arc::new(picture()), SIZE),
+            model: update::showing(desk(), Arc::new(picture()), SIZE).unwrap(),
             theme: Theme::new(Background::Dark, Colours::True, false),
             second: 0,
         }

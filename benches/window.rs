@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use keyrack::domain::Period;
-use keyrack::store::House;
+use keyrack::store::SiteStore;
 use support::tests::hour;
 use support::{Bench, Sides, runtime, taken};
 
@@ -65,12 +65,12 @@ async fn micros(what: impl Future<Output = ()>) -> f64 {
     taken(what).await.as_secs_f64() * 1e6
 }
 
-async fn claims(house: &House) {
+async fn claims(house: &SiteStore) {
     assert!(house.claims_in(window()).await.unwrap().len() > 1000);
 }
 
-async fn picture(house: &House) {
-    assert_eq!(house.picture(window()).await.unwrap().events.len(), 200);
+async fn picture(house: &SiteStore) {
+    assert_eq!(house.snapshot(window()).await.unwrap().events.len(), 200);
 }
 
 fn reads(criterion: &mut Criterion) {

@@ -4,7 +4,7 @@
 mod support;
 
 use chrono::TimeDelta;
-use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
     ClaimState, Command, Done, EventKind, Refusal, Request, ServerCommand, Subject,
 };
@@ -80,7 +80,7 @@ async fn r21_the_same_request_is_answered_once_and_remembered() {
 #[tokio::test]
 async fn a_house_applied_twice_changes_nothing() {
     let test = TestHouse::new().await;
-    let file = HouseFile::parse(HOUSE).unwrap();
+    let file = SiteFile::parse(HOUSE).unwrap();
     let apply = ServerCommand::ApplySite { file };
     let change = change_site(&test.store, &test.desk, apply).await;
     assert_eq!(change.applied, []);
@@ -93,7 +93,7 @@ async fn the_picture_shows_what_touches_the_window() {
     let inside = test.hold(test.blue, hours(0, 2), None).await;
     test.hold(test.blue, hours(48, 49), None).await;
     test.hold_stock(test.breakfast, 3, None).await;
-    let picture = test.house.picture(hours(1, 5)).await.unwrap();
+    let picture = test.house.snapshot(hours(1, 5)).await.unwrap();
     assert_eq!(
         picture
             .claims
@@ -119,11 +119,11 @@ async fn r25_a_changed_house_file_leaves_an_event_for_the_house_and_for_each_roo
         "time_zone = \"Europe/London\"",
         "time_zone = \"Europe/London\"\ndefault_hold = \"5m\"",
     );
-    let file = HouseFile::parse(&changed).unwrap();
+    let file = SiteFile::parse(&changed).unwrap();
     change_site(&test.store, &test.desk, ServerCommand::ApplySite { file }).await;
     let changes: Vec<_> = test
         .house
-        .history(HistoryOf::House)
+        .history(HistoryOf::Site)
         .await
         .unwrap()
         .into_iter()
@@ -133,7 +133,7 @@ async fn r25_a_changed_house_file_leaves_an_event_for_the_house_and_for_each_roo
     assert_eq!(
         changes,
         [
-            (Subject::House, "Test House".into()),
+            (Subject::Site, "Test House".into()),
             (Subject::Room(test.blue), "Blue room".into())
         ]
     );

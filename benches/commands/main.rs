@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use cases::{Case, Needs};
 use criterion::{Criterion, criterion_group, criterion_main};
 use keyrack::domain::{Command, Desk, Request};
-use keyrack::store::{House, Store};
+use keyrack::store::{SiteStore, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection};
 use support::tests::hour;
@@ -71,7 +71,7 @@ impl Contest {
     }
 
     /// How many a second.
-    async fn through_store(&mut self, house: &House, many: i64) -> f64 {
+    async fn through_store(&mut self, house: &SiteStore, many: i64) -> f64 {
         let (house, commands) = (house.clone(), self.commands(many));
         // On one of the runtime's own threads, where the console's commands are too.
         let work = tokio::spawn(async move {
@@ -225,9 +225,9 @@ impl Contest {
         far_plain.close().await.unwrap();
     }
 
-    async fn house(&self, options: PgConnectOptions) -> House {
+    async fn house(&self, options: PgConnectOptions) -> SiteStore {
         let store = Store::connect(options).await.unwrap();
-        store.house(self.bench.house.house.site().clone())
+        store.site_store(self.bench.house.house.site().clone())
     }
 }
 

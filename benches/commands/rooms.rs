@@ -1,7 +1,7 @@
 //! The commands on rooms.
 
 use chrono::TimeDelta;
-use keyrack::domain::{Command, SlotHoldId};
+use keyrack::domain::{Change, Command, SlotHoldId};
 
 use crate::cases::{
     Case, EXPIRE_ROOM, EXPIRE_TWO_ROOMS, LOCK_ROOM, LOCK_TWO_ROOMS, Needs, RECORD_SLOT,
@@ -98,7 +98,7 @@ pub const CASES: &[Case] = &[
             expect_version: None,
             guest: Some("Müller".into()),
             note: None,
-            party: Some(2),
+            party: Change::Set(2),
         },
         function: "edit_slot(:site, gen_random_uuid(), 'anna', :hold, 'Müller', NULL, 2, NULL)",
         statements: on_room!(

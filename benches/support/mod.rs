@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 use keyrack::domain::{Command, Period, RoomId};
-use keyrack::store::{House, Store};
+use keyrack::store::{SiteStore, Store};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::runtime::Runtime;
@@ -51,9 +51,9 @@ impl Bench {
     }
 
     /// A desk with a store and a connection of its own.
-    pub async fn desk(&self) -> House {
+    pub async fn desk(&self) -> SiteStore {
         let store = Store::connect(self.house.database.options()).await.unwrap();
-        store.house(self.house.house.site().clone())
+        store.site_store(self.house.house.site().clone())
     }
 
     /// Runs SQL around the store.

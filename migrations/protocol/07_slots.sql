@@ -183,7 +183,7 @@ BEGIN
         CASE WHEN v_what IN ('confirmed', 'renewed') AND v_hold.group_id IS NOT NULL
             THEN refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id)) END,
         CASE WHEN v_what = 'renewed' THEN renewal_problem(v_site, v_hold.renewals, p_ttl) END,
-        party_problem(p_party)
+        party_problem(nullif(p_party, 0))
     );
     IF v_refusal IS NOT NULL THEN
         RETURN finish(v_site, p_request, 'slot', p_hold, v_refusal);
@@ -198,8 +198,8 @@ BEGIN
         v_renewals := v_renewals + 1;
     END IF;
     UPDATE slot_hold
-    SET state = v_state, guest = coalesce(p_guest, guest), note = coalesce(p_note, note), party = coalesce(p_party, party),
-        expires_at = v_deadline, renewals = v_renewals, changed_at = v_now
+    SET state = v_state, guest = coalesce(p_guest, guest), note = coalesce(p_note, note),
+        party = nullif(coalesce(p_party, party), 0), expires_at = v_deadline, renewals = v_renewals, changed_at = v_now
     WHERE site_id = p_site AND hold_id = p_hold
     RETURNING version INTO v_version;
     PERFORM record_slot(
@@ -253,7 +253,7 @@ END
 $$;
 
 COMMENT ON FUNCTION edit_slot(bigint, uuid, text, bigint, text, text, integer, bigint) IS
-$$Change guest, note or party of a claim on a room; what is null stays as it is.
+$$Change guest, note or party of a claim on a room; what is null stays as it is, and a party of 0 is not known any more.
 SELECT edit_slot(1, gen_random_uuid(), 'anna', 17, p_guest => 'Müller', p_party => 8);$$;
 
 CREATE OR REPLACE FUNCTION renew_slot(

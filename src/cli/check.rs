@@ -21,8 +21,8 @@ struct ProblemJson<'a> {
 
 /// Checks one house; problems fail the check.
 pub async fn run(session: &Session) -> Result<Output, Failure> {
-    let house = session.house().await?;
-    let problems = house.check().await?;
+    let site_store = session.site_store().await?;
+    let problems = site_store.check().await?;
     let text = if problems.is_empty() {
         "All is well: what is stored keeps every rule that can be checked.".to_owned()
     } else {

@@ -10,7 +10,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::domain::{Command, Desk, Request, RequestId};
 use crate::postgres::{self, Progress, Server, Settings};
-use crate::store::{House, Opened, SchemaState, Store, StoreError};
+use crate::store::{Opened, SchemaState, SiteStore, Store, StoreError};
 
 use super::failure::Failure;
 use super::{Global, complain, sample};
@@ -139,10 +139,14 @@ impl Session {
     }
 
     /// The house that was named, the only one, or the default, as it was when the session was opened.
-    pub async fn house(&self) -> Result<House, Failure> {
+    pub async fn site_store(&self) -> Result<SiteStore, Failure> {
         match &self.opened {
-            Some(opened) => Ok(opened.house.clone()?),
-            None => Ok(self.store.open_site(self.site.as_deref()).await?.house?),
+            Some(opened) => Ok(opened.site_store.clone()?),
+            None => Ok(self
+                .store
+                .open_site(self.site.as_deref())
+                .await?
+                .site_store?),
         }
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::console::{self, Config, Context};
+use crate::config::Config;
+use crate::console::actions;
+use crate::console::run::terminal::{self, Context};
 use crate::postgres::Server;
 use crate::store::Revive;
 
@@ -46,11 +48,22 @@ pub async fn run(global: &Global) -> Result<Output, Failure> {
             "The console needs a terminal. `keyrack list` says in plain text what it shows.".into(),
         ));
     }
-    let config = Config::load().map_err(|error| Failure::Usage(error.to_string()))?;
+    let config = config()?;
     let session = Session::open(global, Steps::Every).await?;
     let result = show(&session, config).await;
     session.close().await;
     result
+}
+
+/// The user's configuration, if it can be meant.
+pub fn config() -> Result<Config, Failure> {
+    let config = Config::load().map_err(|error| Failure::Usage(error.to_string()))?;
+    actions::keymap(&config.keys()).map_err(|error| {
+        Failure::Usage(format!(
+            "The keys in the configuration can't be used: {error}."
+        ))
+    })?;
+    Ok(config)
 }
 
 async fn show(session: &Session, config: Config) -> Result<Output, Failure> {
@@ -59,12 +72,14 @@ async fn show(session: &Session, config: Config) -> Result<Output, Failure> {
     }
     let context = Context {
         // Not as it was found: a console stays for longer than that.
-        house: session.store().house(session.house().await?.site().clone()),
+        site_store: session
+            .store()
+            .site_store(session.site_store().await?.site().clone()),
         desk: session.desk().clone(),
         config,
         revive: session.shared_server().map(revive),
     };
-    console::run(context).await?;
+    terminal::run(context).await?;
     Ok(Output::new("", &Nothing {}))
 }
 

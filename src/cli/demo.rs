@@ -7,19 +7,19 @@ use clap::Args;
 use color_eyre::eyre::WrapErr;
 use serde::Serialize;
 
-use crate::console::Config;
-use crate::console::signals::Signals;
+use crate::config::Config;
 use crate::demo::scenario::Scenario;
 use crate::demo::{self, Transcript};
-use crate::domain::{Desk, HouseFile};
+use crate::domain::{Desk, SiteFile};
 use crate::store::{DemoSite, StoreError};
+use crate::terminal::signals::Signals;
 
 use super::connect::{Session, Steps};
 use super::failure::Failure;
 use super::output::Output;
 use super::{Global, console, sample, scenario};
 
-const HOUSE: &str = include_str!("../../assets/demo-house.toml");
+const SITE_FILE: &str = include_str!("../../assets/demo-house.toml");
 
 /// How to show it.
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ impl Command {
         if let Some(path) = &self.transcript {
             demo::file::try_out(path).map_err(|error| Failure::Usage(error.to_string()))?;
         }
-        let config = Config::load().map_err(|error| Failure::Usage(error.to_string()))?;
+        let config = super::console::config()?;
         let session = Session::open(global, Steps::Every).await?;
         let result = self.show(global, &session, config, scenario).await;
         session.close().await;
@@ -81,7 +81,7 @@ impl Command {
             return Ok(output);
         }
         let names = names(global);
-        let file = HouseFile::parse(HOUSE).wrap_err("assets/demo-house.toml")?;
+        let file = SiteFile::parse(SITE_FILE).wrap_err("assets/demo-house.toml")?;
         let site = session.store().open_demo_site(&names[0], &file).await?;
         let shown = self.desks(session, &site, names, config, signals).await;
         let removed = site.remove().await;
@@ -107,9 +107,9 @@ impl Command {
         config: Config,
         signals: Signals,
     ) -> Result<Transcript, Failure> {
-        sample::book_for_a_demo(site.house()).await?;
+        sample::book_for_a_demo(site.site_store()).await?;
         let context = demo::runtime::Context {
-            house: site.house().clone(),
+            site_store: site.site_store().clone(),
             names,
             config,
             revive: session.shared_server().map(console::revive),

@@ -8,7 +8,7 @@ use crate::domain::local_time::PeriodTextError;
 use crate::domain::text::harmless;
 use crate::domain::{FailedLine, LineKind, Refusal, SiteCalendar};
 use crate::postgres::PostgresError;
-use crate::store::{House, StoreError};
+use crate::store::{SiteStore, StoreError};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -74,11 +74,11 @@ impl Failure {
     }
 
     /// Nothing that could be meant has this number; something else may have it.
-    pub async fn no_such_hold(house: &House, hold_id: i64) -> Self {
-        match house.kind_of(hold_id).await {
+    pub async fn no_such_hold(site_store: &SiteStore, hold_id: i64) -> Self {
+        match site_store.kind_of(hold_id).await {
             Ok(kind) => Self::refused(
                 Refusal::NoSuchHold { hold_id, kind },
-                &house.site().calendar,
+                &site_store.site().calendar,
             ),
             Err(error) => error.into(),
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Subcommand;
 
 use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
-use crate::store::House;
+use crate::store::SiteStore;
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -123,9 +123,9 @@ impl FromStr for StockText {
 impl Command {
     /// Does it.
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
-        let house = session.house().await?;
+        let site_store = session.site_store().await?;
         let (id, command) = match self {
-            Self::Show { group } => return show(&house, GroupId(group)).await,
+            Self::Show { group } => return show(&site_store, GroupId(group)).await,
             Self::Hold {
                 rooms,
                 stock,
@@ -134,8 +134,8 @@ impl Command {
                 request,
             } => {
                 let command = domain::Command::HoldGroup {
-                    rooms: room_lines(&house, &rooms).await?,
-                    stock: stock_lines(&house, &stock).await?,
+                    rooms: room_lines(&site_store, &rooms).await?,
+                    stock: stock_lines(&site_store, &stock).await?,
                     ttl: hold.length.ttl,
                     guest: hold.guest,
                     note: hold.note,
@@ -172,52 +172,55 @@ impl Command {
                 (request.id(), command)
             }
         };
-        execute(session, &house, id, command).await
+        execute(session, &site_store, id, command).await
     }
 }
 
-async fn room_lines(house: &House, texts: &[RoomText]) -> Result<Vec<SlotLine>, Failure> {
+async fn room_lines(site_store: &SiteStore, texts: &[RoomText]) -> Result<Vec<SlotLine>, Failure> {
     let mut lines = Vec::new();
     for (text, number) in texts.iter().zip(1..) {
         let kind = LineKind::Room;
-        let line = room_line(house, text).await;
+        let line = room_line(site_store, text).await;
         lines.push(line.map_err(|failure| failure.in_line(Some(FailedLine { kind, number })))?);
     }
     Ok(lines)
 }
 
-async fn room_line(house: &House, text: &RoomText) -> Result<SlotLine, Failure> {
-    let room = room::named(house, &text.room).await?;
+async fn room_line(site_store: &SiteStore, text: &RoomText) -> Result<SlotLine, Failure> {
+    let room = room::named(site_store, &text.room).await?;
     Ok(SlotLine {
         room: room.id,
-        period: room::period(house, &room, &text.from, &text.to)?,
+        period: room::period(site_store, &room, &text.from, &text.to)?,
     })
 }
 
-async fn stock_lines(house: &House, texts: &[StockText]) -> Result<Vec<StockLine>, Failure> {
+async fn stock_lines(
+    site_store: &SiteStore,
+    texts: &[StockText],
+) -> Result<Vec<StockLine>, Failure> {
     let mut lines = Vec::new();
     for (text, number) in texts.iter().zip(1..) {
         let kind = LineKind::Stock;
-        let line = stock_line(house, text).await;
+        let line = stock_line(site_store, text).await;
         lines.push(line.map_err(|failure| failure.in_line(Some(FailedLine { kind, number })))?);
     }
     Ok(lines)
 }
 
-async fn stock_line(house: &House, text: &StockText) -> Result<StockLine, Failure> {
+async fn stock_line(site_store: &SiteStore, text: &StockText) -> Result<StockLine, Failure> {
     Ok(StockLine {
-        item: stock::named(house, &text.item).await?.id,
-        quantity: stock::countable(house, text.quantity)?,
+        item: stock::named(site_store, &text.item).await?.id,
+        quantity: stock::countable(site_store, text.quantity)?,
     })
 }
 
-async fn show(house: &House, group: GroupId) -> Result<Output, Failure> {
-    let Some(found) = house.group(group).await? else {
-        return Err(Failure::no_such_hold(house, group.0).await);
+async fn show(site_store: &SiteStore, group: GroupId) -> Result<Output, Failure> {
+    let Some(found) = site_store.group(group).await? else {
+        return Err(Failure::no_such_hold(site_store, group.0).await);
     };
     let view = View {
-        site: house.site(),
-        now: house.now().await?,
+        site: site_store.site(),
+        now: site_store.now().await?,
         repeated: false,
     };
     Ok(view.group(&found))

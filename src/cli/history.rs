@@ -32,14 +32,14 @@ impl Command {
             (Some(hold), ..) => HistoryOf::SlotHold(SlotHoldId(hold)),
             (_, Some(hold), _) => HistoryOf::StockHold(StockHoldId(hold)),
             (.., Some(request)) => HistoryOf::Request(RequestId(request)),
-            (None, None, None) => HistoryOf::House,
+            (None, None, None) => HistoryOf::Site,
         };
-        let house = session.house().await?;
-        let events = house.history(of).await?;
+        let site_store = session.site_store().await?;
+        let events = site_store.history(of).await?;
         // Whatever exists has a history.
         if let (true, Some(hold_id)) = (events.is_empty(), self.room_hold.or(self.stock_hold)) {
-            return Err(Failure::no_such_hold(&house, hold_id).await);
+            return Err(Failure::no_such_hold(&site_store, hold_id).await);
         }
-        Ok(output::events(&events, &house.site().calendar))
+        Ok(output::events(&events, &site_store.site().calendar))
     }
 }

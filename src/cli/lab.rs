@@ -8,12 +8,12 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::console::Config;
-use crate::console::terminal::{colours_for, is_ascii};
-use crate::console::theme::Colours;
+use crate::config::Config;
 use crate::demo::lab::{self, LabError, Length, Plan};
 use crate::domain::duration;
 use crate::store::lab::{STRATEGIES, Strategy, strategy};
+use crate::terminal::detect::{colours_for, is_ascii};
+use crate::terminal::theme::Colours;
 
 use super::connect::Session;
 use super::failure::Failure;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::domain::local_time::date_for;
 use crate::domain::text::harmless;
 use crate::domain::{Period, Room, SiteCalendar, SlotHold, duration};
-use crate::store::Picture;
+use crate::store::Snapshot;
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -49,11 +49,11 @@ struct RoomJson<'a, C> {
 impl Command {
     /// Rooms with their claims, day by day, and the stock.
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
-        let house = session.house().await?;
-        let calendar = &house.site().calendar;
+        let site_store = session.site_store().await?;
+        let calendar = &site_store.site().calendar;
         let date = match &self.date {
             Some(typed) => date_for(typed).map_err(|error| Failure::times(error, calendar))?,
-            None => calendar.date(house.now().await?),
+            None => calendar.date(site_store.now().await?),
         };
         let days = days(calendar, date, self.week);
         let (Some((_, first)), Some((_, last))) = (days.first(), days.last()) else {
@@ -63,8 +63,8 @@ impl Command {
             )));
         };
         let window = Period::new(first.start(), last.end()).unwrap_or(*first);
-        let picture = house.picture(window).await?;
-        Ok(show(&picture, &days))
+        let snapshot = site_store.snapshot(window).await?;
+        Ok(show(&snapshot, &days))
     }
 }
 
@@ -82,18 +82,18 @@ fn days(calendar: &SiteCalendar, date: NaiveDate, week: bool) -> Vec<(NaiveDate,
         .collect()
 }
 
-fn show(picture: &Picture, days: &[(NaiveDate, Period)]) -> Output {
-    let calendar = &picture.site.calendar;
+fn show(snapshot: &Snapshot, days: &[(NaiveDate, Period)]) -> Output {
+    let calendar = &snapshot.site.calendar;
     let view = View {
-        site: &picture.site,
-        now: picture.read_at,
+        site: &snapshot.site,
+        now: snapshot.read_at,
         repeated: false,
     };
     let mut text = format!(
         "{}, {}, now {}",
-        harmless(&picture.site.name),
+        harmless(&snapshot.site.name),
         calendar.zone().name(),
-        calendar.date_and_time(picture.read_at)
+        calendar.date_and_time(snapshot.read_at)
     );
     for (date, day) in days {
         text.push_str(&format!("\n\n{}", date.format("%A %-d %B %Y")));
@@ -105,55 +105,55 @@ fn show(picture: &Picture, days: &[(NaiveDate, Period)]) -> Output {
             ));
         }
         text.push('\n');
-        text.push_str(&day_text(picture, &view, *date, *day));
+        text.push_str(&day_text(snapshot, &view, *date, *day));
     }
-    if !picture.items.is_empty() {
+    if !snapshot.items.is_empty() {
         text.push_str("\n\nStock\n");
-        text.push_str(&items_table(&picture.items));
+        text.push_str(&items_table(&snapshot.items));
     }
     let json = ListJson {
-        site: picture.site.name.clone(),
-        now: calendar.rfc3339(picture.read_at),
+        site: snapshot.site.name.clone(),
+        now: calendar.rfc3339(snapshot.read_at),
         days: days
             .iter()
             .map(|(date, day)| DayJson {
                 date: *date,
                 from: calendar.rfc3339(day.start()),
                 to: calendar.rfc3339(day.end()),
-                rooms: picture
+                rooms: snapshot
                     .rooms
                     .iter()
                     .map(|room| RoomJson {
                         room: &room.name,
-                        claims: claims(picture, room, *day)
+                        claims: claims(snapshot, room, *day)
                             .map(|claim| view.slot_json(claim))
                             .collect(),
                     })
                     .collect(),
             })
             .collect(),
-        stock: picture.items.iter().map(item_json).collect(),
+        stock: snapshot.items.iter().map(item_json).collect(),
     };
     Output::new(text, &json)
 }
 
 /// The claims on a room that touch a day, wherever they start or end (R6).
 fn claims<'a>(
-    picture: &'a Picture,
+    snapshot: &'a Snapshot,
     room: &Room,
     day: Period,
 ) -> impl Iterator<Item = &'a SlotHold> + use<'a> {
     let room = room.id;
-    picture
+    snapshot
         .claims
         .iter()
         .filter(move |claim| claim.room == room && claim.period.overlaps(&day))
 }
 
-fn day_text(picture: &Picture, view: &View<'_>, date: NaiveDate, day: Period) -> String {
-    let calendar = &picture.site.calendar;
-    let rows = picture.rooms.iter().flat_map(|room| {
-        let mut lines: Vec<[String; 6]> = claims(picture, room, day)
+fn day_text(snapshot: &Snapshot, view: &View<'_>, date: NaiveDate, day: Period) -> String {
+    let calendar = &snapshot.site.calendar;
+    let rows = snapshot.rooms.iter().flat_map(|room| {
+        let mut lines: Vec<[String; 6]> = claims(snapshot, room, day)
             .map(|claim| {
                 [
                     String::new(),

@@ -37,7 +37,7 @@ use uuid::Uuid;
 
 use crate::domain::text::{NameError, check_name};
 use crate::domain::{self, Desk, Done, Refusal, Refused, RequestId, Version, duration};
-use crate::store::{House, Progress};
+use crate::store::{Progress, SiteStore};
 
 use connect::{Session, Steps};
 use failure::Failure;
@@ -356,12 +356,12 @@ async fn dispatch(cli: Cli) -> Result<Output, Failure> {
 /// Sends a command and shows what came back.
 async fn execute(
     session: &Session,
-    house: &House,
+    site_store: &SiteStore,
     id: RequestId,
     command: domain::Command,
 ) -> Result<Output, Failure> {
     let request = session.request(id, command.clone());
-    let answer = house
+    let answer = site_store
         .execute_reporting(request, |progress| {
             // R24: neither success nor failure until the request id has been asked again.
             if progress == Progress::Checking {
@@ -369,7 +369,7 @@ async fn execute(
             }
         })
         .await?;
-    let site = house.site();
+    let site = site_store.site();
     let view = View {
         site,
         now: answer.now,
@@ -390,7 +390,7 @@ async fn execute(
         Err(Refused { refusal, line, .. }) => {
             let alternatives = match &refusal {
                 Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {
-                    let rooms = house.rooms_as_found().await?;
+                    let rooms = site_store.rooms_as_found().await?;
                     output::alternatives(
                         &command,
                         &taken.choices,

@@ -8,7 +8,7 @@ use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Barrier;
 
 use crate::domain::{Command as Wanted, Desk, Done, Request};
-use crate::store::{House, StoreError};
+use crate::store::{SiteStore, StoreError};
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -36,28 +36,31 @@ pub struct Command {
 impl Command {
     /// Lets them run, and says how it went.
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
-        let house = session.house().await?;
-        let wanted = self.wanted(&house).await?;
-        let houses = try_join_all((0..self.clients).map(|_| another(&house))).await?;
-        let line = Arc::new(Barrier::new(houses.len()));
-        let clients = houses.into_iter().zip(1..).map(|(house, number)| {
-            tokio::spawn(ask(house, number, wanted.clone(), Arc::clone(&line)))
-        });
+        let site_store = session.site_store().await?;
+        let wanted = self.wanted(&site_store).await?;
+        let site_stores = try_join_all((0..self.clients).map(|_| another(&site_store))).await?;
+        let line = Arc::new(Barrier::new(site_stores.len()));
+        let clients = site_stores
+            .into_iter()
+            .zip(1..)
+            .map(|(site_store, number)| {
+                tokio::spawn(ask(site_store, number, wanted.clone(), Arc::clone(&line)))
+            });
         let clients = join_all(clients)
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>();
         let clients = clients.map_err(color_eyre::eyre::Report::from)?;
-        Ok(output::race(&clients, &house.site().calendar))
+        Ok(output::race(&clients, &site_store.site().calendar))
     }
 
-    async fn wanted(&self, house: &House) -> Result<Wanted, Failure> {
+    async fn wanted(&self, site_store: &SiteStore) -> Result<Wanted, Failure> {
         let (ttl, guest, note) = (self.length.ttl, String::new(), String::new());
         if let [name, from, to] = self.room.as_slice() {
-            let room = room::named(house, name).await?;
+            let room = room::named(site_store, name).await?;
             return Ok(Wanted::HoldSlot {
                 room: room.id,
-                period: room::period(house, &room, from, to)?,
+                period: room::period(site_store, &room, from, to)?,
                 ttl,
                 guest,
                 note,
@@ -70,8 +73,8 @@ impl Command {
             ));
         };
         Ok(Wanted::HoldStock {
-            item: stock::named(house, name).await?.id,
-            quantity: stock::countable(house, stock::quantity(quantity)?)?,
+            item: stock::named(site_store, name).await?.id,
+            quantity: stock::countable(site_store, stock::quantity(quantity)?)?,
             ttl,
             guest,
             note,
@@ -80,24 +83,24 @@ impl Command {
 }
 
 /// The house as another client sees it, connected.
-async fn another(house: &House) -> Result<House, Failure> {
-    let store = house.store().another_desk().await.map_err(|error| match error {
+async fn another(site_store: &SiteStore) -> Result<SiteStore, Failure> {
+    let store = site_store.store().another_desk().await.map_err(|error| match error {
         StoreError::OutOfReach { reason } => Failure::OutOfReach(format!(
             "Not every client could reach the database: {reason}. Nobody has asked yet; let fewer run with --clients."
         )),
         other => other.into(),
     })?;
-    Ok(store.house(house.site().clone()))
+    Ok(store.site_store(site_store.site().clone()))
 }
 
 /// Waits for the others, asks, and leaves.
-async fn ask(house: House, number: usize, wanted: Wanted, line: Arc<Barrier>) -> Client {
+async fn ask(site_store: SiteStore, number: usize, wanted: Wanted, line: Arc<Barrier>) -> Client {
     let request = Request::fresh(Desk(format!("client {number}")), wanted);
     line.wait().await;
     let started = Instant::now();
-    let answer = house.execute(request).await;
+    let answer = site_store.execute(request).await;
     let waited: Duration = started.elapsed();
-    house.store().close().await;
+    site_store.store().close().await;
     let reply = match answer {
         Ok(answer) => match answer.outcome {
             Ok(Done::Slot(hold)) => Reply::Held(hold.id.0),

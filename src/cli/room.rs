@@ -7,10 +7,10 @@ use clap::Subcommand;
 
 use crate::domain::local_time::{instant_for, period_for, window_end_for};
 use crate::domain::{
-    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, Room, SlotHold,
+    self, BookedBy, Change, ClaimState, NewRoom, NightTimes, Period, PeriodError, Room, SlotHold,
     SlotHoldId, duration,
 };
-use crate::store::{FreeSearch, House, SlotFilter};
+use crate::store::{FreeSearch, SiteStore, SlotFilter};
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -110,7 +110,7 @@ pub enum Command {
         /// What else to know
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
-        /// How many people
+        /// How many people; 0 if that is not known any more
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         party: Option<i32>,
     },
@@ -191,10 +191,10 @@ pub enum Command {
 impl Command {
     /// Does it.
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
-        let house = session.house().await?;
+        let site_store = session.site_store().await?;
         let (id, command) = match self {
-            Self::List => return Ok(output::rooms(&house.rooms_as_found().await?)),
-            Self::Show { hold } => return show(&house, SlotHoldId(hold)).await,
+            Self::List => return Ok(output::rooms(&site_store.rooms_as_found().await?)),
+            Self::Show { hold } => return show(&site_store, SlotHoldId(hold)).await,
             Self::Holds {
                 room,
                 from,
@@ -202,8 +202,8 @@ impl Command {
                 state,
                 guest,
             } => {
-                let filter = filter(&house, room, from, to, state, guest).await?;
-                return holds(&house, filter).await;
+                let filter = filter(&site_store, room, from, to, state, guest).await?;
+                return holds(&site_store, filter).await;
             }
             Self::Free {
                 from,
@@ -213,13 +213,13 @@ impl Command {
                 features,
             } => {
                 let search = FreeSearch {
-                    window: window(&house, &from, &to, length)?,
+                    window: window(&site_store, &from, &to, length)?,
                     length,
                     party,
                     features,
                 };
-                let found = house.find_free(&search).await?;
-                return Ok(output::free(&found, house.site()));
+                let found = site_store.find_free(&search).await?;
+                return Ok(output::free(&found, site_store.site()));
             }
             Self::Add {
                 name,
@@ -240,7 +240,7 @@ impl Command {
                 (request.id(), domain::Command::AddRoom { room })
             }
             Self::Retire { room, request } => {
-                let room = named(&house, &room).await?.id;
+                let room = named(&site_store, &room).await?.id;
                 (request.id(), domain::Command::RetireRoom { room })
             }
             Self::Hold {
@@ -251,8 +251,8 @@ impl Command {
                 party,
                 request,
             } => {
-                let room = named(&house, &room).await?;
-                let period = period(&house, &room, &from, &to)?;
+                let room = named(&site_store, &room).await?;
+                let period = period(&site_store, &room, &from, &to)?;
                 let command = domain::Command::HoldSlot {
                     room: room.id,
                     period,
@@ -270,8 +270,8 @@ impl Command {
                 reason,
                 request,
             } => {
-                let room = named(&house, &room).await?;
-                let period = period(&house, &room, &from, &to)?;
+                let room = named(&site_store, &room).await?;
+                let period = period(&site_store, &room, &from, &to)?;
                 let command = domain::Command::BlockSlot {
                     room: room.id,
                     period,
@@ -305,7 +305,11 @@ impl Command {
                     expect_version: claim.expect_version(),
                     guest,
                     note,
-                    party,
+                    party: match party {
+                        None => Change::Keep,
+                        Some(0) => Change::Clear,
+                        Some(party) => Change::Set(party),
+                    },
                 };
                 (claim.request.id(), command)
             }
@@ -324,7 +328,7 @@ impl Command {
                 to,
             } => {
                 let to = Target { to_room, from, to };
-                (claim.request.id(), to.command(&house, claim).await?)
+                (claim.request.id(), to.command(&site_store, claim).await?)
             }
             Self::Swap { claim, other } if claim.hold == other => {
                 return Err(Failure::Usage(
@@ -340,44 +344,54 @@ impl Command {
                 (claim.request.id(), command)
             }
         };
-        execute(session, &house, id, command).await
+        execute(session, &site_store, id, command).await
     }
 }
 
 /// The room that a person means.
-pub async fn named(house: &House, name: &str) -> Result<Room, Failure> {
-    house
+pub async fn named(site_store: &SiteStore, name: &str) -> Result<Room, Failure> {
+    site_store
         .room_named(name)
         .await?
-        .map_err(|refusal| Failure::refused(refusal, &house.site().calendar))
+        .map_err(|refusal| Failure::refused(refusal, &site_store.site().calendar))
 }
 
 /// The period that a person means for a room.
-pub fn period(house: &House, room: &Room, from: &str, to: &str) -> Result<Period, Failure> {
-    let calendar = &house.site().calendar;
+pub fn period(
+    site_store: &SiteStore,
+    room: &Room,
+    from: &str,
+    to: &str,
+) -> Result<Period, Failure> {
+    let calendar = &site_store.site().calendar;
     period_for(room, from, to, calendar).map_err(|error| Failure::times(error, calendar))
 }
 
-async fn claim(house: &House, hold: SlotHoldId) -> Result<SlotHold, Failure> {
-    match house.slot_hold(hold).await? {
+async fn claim(site_store: &SiteStore, hold: SlotHoldId) -> Result<SlotHold, Failure> {
+    match site_store.slot_hold(hold).await? {
         Some(found) => Ok(found),
-        None => Err(Failure::no_such_hold(house, hold.0).await),
+        None => Err(Failure::no_such_hold(site_store, hold.0).await),
     }
 }
 
-async fn show(house: &House, hold: SlotHoldId) -> Result<Output, Failure> {
-    let found = claim(house, hold).await?;
+async fn show(site_store: &SiteStore, hold: SlotHoldId) -> Result<Output, Failure> {
+    let found = claim(site_store, hold).await?;
     let view = View {
-        site: house.site(),
-        now: house.now().await?,
+        site: site_store.site(),
+        now: site_store.now().await?,
         repeated: false,
     };
     Ok(view.slot(&found))
 }
 
 /// Where to look for something free.
-fn window(house: &House, from: &str, to: &str, length: TimeDelta) -> Result<Period, Failure> {
-    let calendar = &house.site().calendar;
+fn window(
+    site_store: &SiteStore,
+    from: &str,
+    to: &str,
+    length: TimeDelta,
+) -> Result<Period, Failure> {
+    let calendar = &site_store.site().calendar;
     let times = |error| Failure::times(error, calendar);
     let from = instant_for(from, calendar).map_err(times)?;
     let to = window_end_for(to, calendar).map_err(times)?;
@@ -389,14 +403,14 @@ fn window(house: &House, from: &str, to: &str, length: TimeDelta) -> Result<Peri
 }
 
 async fn filter(
-    house: &House,
+    site_store: &SiteStore,
     room: Option<String>,
     from: Option<String>,
     to: Option<String>,
     state: Option<ClaimState>,
     guest: Option<String>,
 ) -> Result<SlotFilter, Failure> {
-    let calendar = &house.site().calendar;
+    let calendar = &site_store.site().calendar;
     let instant = |typed: Option<String>| {
         typed
             .map(|typed| instant_for(&typed, calendar))
@@ -405,7 +419,7 @@ async fn filter(
     };
     Ok(SlotFilter {
         room: match room {
-            Some(name) => Some(named(house, &name).await?.id),
+            Some(name) => Some(named(site_store, &name).await?.id),
             None => None,
         },
         from: instant(from)?,
@@ -415,11 +429,11 @@ async fn filter(
     })
 }
 
-async fn holds(house: &House, filter: SlotFilter) -> Result<Output, Failure> {
-    let holds = house.slot_holds(&filter).await?;
+async fn holds(site_store: &SiteStore, filter: SlotFilter) -> Result<Output, Failure> {
+    let holds = site_store.slot_holds(&filter).await?;
     let view = View {
-        site: house.site(),
-        now: house.now().await?,
+        site: site_store.site(),
+        now: site_store.now().await?,
         repeated: false,
     };
     Ok(view.slots(&holds))

@@ -10,14 +10,14 @@ use uuid::Uuid;
 
 use crate::domain::local_time::period_for;
 use crate::domain::{
-    Answer, BookedBy, Command, Desk, Done, HouseFile, Refusal, Request, RequestId, Room,
-    ServerCommand, ServerRequest, SiteCalendar, duration,
+    Answer, BookedBy, Command, Desk, Done, Refusal, Request, RequestId, Room, ServerCommand,
+    ServerRequest, SiteCalendar, SiteFile, duration,
 };
-use crate::store::{House, Store};
+use crate::store::{SiteStore, Store};
 
 use super::failure::Failure;
 
-const HOUSE: &str = include_str!("../../assets/sample-house.toml");
+const SITE_FILE: &str = include_str!("../../assets/sample-house.toml");
 const DEMO_DAY: &str = include_str!("../../assets/demo-day.toml");
 const DAY: &str = include_str!("../../assets/sample-day.toml");
 
@@ -78,7 +78,7 @@ enum State {
 pub async fn load(store: &Store) -> Result<(), Failure> {
     let mut requests = Requests(0);
     let desk = Desk("sample".to_owned());
-    let file = HouseFile::parse(HOUSE).map_err(Report::from)?;
+    let file = SiteFile::parse(SITE_FILE).map_err(Report::from)?;
     let day: SampleDay = toml::from_str(DAY).wrap_err("assets/sample-day.toml")?;
     let calendar = SiteCalendar::new(file.site.time_zone);
     let apply = ServerRequest {
@@ -88,16 +88,16 @@ pub async fn load(store: &Store) -> Result<(), Failure> {
     };
     let applied = store.execute_server(apply).await?.outcome;
     let change = applied.map_err(|refusal| Failure::refused(refusal, &calendar))?;
-    let house = store.house(change.site);
-    let today = house.site().calendar.date(house.now().await?);
-    fill(&house, &day, today, &mut requests).await
+    let site_store = store.site_store(change.site);
+    let today = site_store.site().calendar.date(site_store.now().await?);
+    fill(&site_store, &day, today, &mut requests).await
 }
 
 /// Books what a demo's house has at the beginning.
-pub async fn book_for_a_demo(house: &House) -> Result<(), Failure> {
+pub async fn book_for_a_demo(site_store: &SiteStore) -> Result<(), Failure> {
     let day: SampleDay = toml::from_str(DEMO_DAY).wrap_err("assets/demo-day.toml")?;
-    let today = house.site().calendar.date(house.now().await?);
-    fill(house, &day, today, &mut Requests(0)).await
+    let today = site_store.site().calendar.date(site_store.now().await?);
+    fill(site_store, &day, today, &mut Requests(0)).await
 }
 
 /// Counted whether or not they are sent, so that each sample has the same id on every try.
@@ -111,20 +111,20 @@ impl Requests {
 }
 
 async fn fill(
-    house: &House,
+    site_store: &SiteStore,
     day: &SampleDay,
     today: NaiveDate,
     requests: &mut Requests,
 ) -> Result<(), Failure> {
-    let rooms = house.rooms().await?;
-    let items = house.items().await?;
+    let rooms = site_store.rooms().await?;
+    let items = site_store.items().await?;
     for booking in &day.booking {
         let ids = (requests.next(), requests.next());
         let room = rooms.iter().find(|room| room.name == booking.room);
         if let Some(command) =
-            room.and_then(|room| booking.command(room, today, &house.site().calendar))
+            room.and_then(|room| booking.command(room, today, &site_store.site().calendar))
         {
-            place(house, &booking.desk, ids, command, booking.state).await?;
+            place(site_store, &booking.desk, ids, command, booking.state).await?;
         }
     }
     for sale in &day.sale {
@@ -137,7 +137,7 @@ async fn fill(
                 guest: sale.guest.clone(),
                 note: String::new(),
             };
-            place(house, &sale.desk, ids, command, sale.state).await?;
+            place(site_store, &sale.desk, ids, command, sale.state).await?;
         }
     }
     Ok(())
@@ -191,7 +191,7 @@ fn length(ttl: &Option<String>) -> Option<TimeDelta> {
 
 /// Places a claim, and sells what is to be sold. A hold or a block that is over by now is left out.
 async fn place(
-    house: &House,
+    site_store: &SiteStore,
     desk: &str,
     (hold, confirm): (RequestId, RequestId),
     command: Command,
@@ -203,7 +203,7 @@ async fn place(
         desk: desk.clone(),
         command,
     };
-    let answer = house.execute(request).await?;
+    let answer = site_store.execute(request).await?;
     if let Some(refusal) = answer.refusal() {
         if !matches!(refusal, Refusal::InThePast { .. }) {
             tracing::warn!(code = refusal.code(), request = %hold, "a sample was refused");
@@ -216,7 +216,7 @@ async fn place(
             desk,
             command,
         };
-        house.execute(request).await?;
+        site_store.execute(request).await?;
     }
     Ok(())
 }

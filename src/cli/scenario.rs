@@ -8,13 +8,13 @@ use clap::Args;
 use color_eyre::eyre::{Report, eyre};
 use serde::Serialize;
 
-use crate::console::Config;
-use crate::console::signals::Signals;
+use crate::config::Config;
 use crate::demo;
 use crate::demo::scenario::library::{LIBRARY, built_in};
 use crate::demo::scenario::{self, DESKS, Pace, Scenario, Stage, headless, show};
 use crate::domain::Desk;
 use crate::domain::text::harmless;
+use crate::terminal::signals::Signals;
 
 use super::connect::{Session, Steps};
 use super::failure::Failure;
@@ -178,7 +178,7 @@ impl Arguments {
     ) -> Result<(demo::Transcript, Output), Failure> {
         let (script, mut playing) = show::begin(scenario, stage, self.pace()).await?;
         let context = demo::runtime::Context {
-            house: stage.house().clone(),
+            site_store: stage.site_store().clone(),
             names: DESKS.map(|name| Desk(name.to_owned())),
             // Captions speak of the usual keys.
             config: Config {

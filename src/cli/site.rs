@@ -8,7 +8,7 @@ use color_eyre::eyre::WrapErr;
 use serde::Serialize;
 
 use crate::domain::text::harmless;
-use crate::domain::{HouseFile, RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange};
+use crate::domain::{RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange, SiteFile};
 
 use super::RequestArgument;
 use super::connect::Session;
@@ -86,7 +86,7 @@ impl Command {
             Self::Apply { file, request } => {
                 let text = std::fs::read_to_string(&file)
                     .wrap_err_with(|| format!("{} could not be read", file.display()))?;
-                let file = HouseFile::parse(&text)
+                let file = SiteFile::parse(&text)
                     .map_err(|error| Failure::Usage(format!("{}, {error}", file.display())))?;
                 let zone = file.site.time_zone;
                 let apply = ServerCommand::ApplySite { file };
@@ -95,8 +95,8 @@ impl Command {
             }
             // The session was opened with the name.
             Self::Default { request, .. } => {
-                let house = session.house().await?;
-                let site = house.site();
+                let site_store = session.site_store().await?;
+                let site = site_store.site();
                 let zone = site.calendar.zone();
                 let choose = ServerCommand::DefaultSite { site: site.id };
                 let SiteChange { site, .. } = execute(session, request.id(), choose, zone).await?;

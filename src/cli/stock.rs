@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use crate::domain::{self, ClaimState, Item, NewItem, Refusal, StockHoldId};
-use crate::store::{House, StockFilter};
+use crate::store::{SiteStore, StockFilter};
 
 use super::connect::Session;
 use super::failure::Failure;
@@ -119,28 +119,28 @@ pub enum Command {
 impl Command {
     /// Does it.
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
-        let house = session.house().await?;
+        let site_store = session.site_store().await?;
         let (id, command) = match self {
-            Self::List => return Ok(output::items(&house.items_as_found().await?)),
-            Self::Show { hold } => return show(&house, StockHoldId(hold)).await,
+            Self::List => return Ok(output::items(&site_store.items_as_found().await?)),
+            Self::Show { hold } => return show(&site_store, StockHoldId(hold)).await,
             Self::Holds { item, state, guest } => {
                 let item = match item {
-                    Some(name) => Some(named(&house, &name).await?.id),
+                    Some(name) => Some(named(&site_store, &name).await?.id),
                     None => None,
                 };
-                return holds(&house, StockFilter { item, state, guest }).await;
+                return holds(&site_store, StockFilter { item, state, guest }).await;
             }
             Self::Add {
                 name,
                 quantity,
                 request,
             } => {
-                let quantity = countable(&house, quantity)?;
+                let quantity = countable(&site_store, quantity)?;
                 let item = NewItem { name, quantity };
                 (request.id(), domain::Command::AddItem { item })
             }
             Self::Retire { item, request } => {
-                let item = named(&house, &item).await?.id;
+                let item = named(&site_store, &item).await?.id;
                 (request.id(), domain::Command::RetireItem { item })
             }
             Self::Receive {
@@ -150,8 +150,8 @@ impl Command {
                 request,
             } => {
                 let command = domain::Command::ReceiveStock {
-                    item: named(&house, &item).await?.id,
-                    quantity: countable(&house, quantity)?,
+                    item: named(&site_store, &item).await?.id,
+                    quantity: countable(&site_store, quantity)?,
                     reason,
                 };
                 (request.id(), command)
@@ -163,8 +163,8 @@ impl Command {
                 request,
             } => {
                 let command = domain::Command::AdjustStock {
-                    item: named(&house, &item).await?.id,
-                    change: countable(&house, change)?,
+                    item: named(&site_store, &item).await?.id,
+                    change: countable(&site_store, change)?,
                     reason,
                 };
                 (request.id(), command)
@@ -176,8 +176,8 @@ impl Command {
                 request,
             } => {
                 let command = domain::Command::HoldStock {
-                    item: named(&house, &item).await?.id,
-                    quantity: countable(&house, quantity)?,
+                    item: named(&site_store, &item).await?.id,
+                    quantity: countable(&site_store, quantity)?,
                     ttl: hold.length.ttl,
                     guest: hold.guest,
                     note: hold.note,
@@ -208,7 +208,7 @@ impl Command {
                 (claim.request.id(), command)
             }
         };
-        execute(session, &house, id, command).await
+        execute(session, &site_store, id, command).await
     }
 }
 
@@ -221,40 +221,40 @@ pub fn quantity(typed: &str) -> Result<i64, Failure> {
 }
 
 /// A quantity that the house can count; what is no quantity for other reasons the database refuses.
-pub fn countable(house: &House, quantity: i64) -> Result<i32, Failure> {
+pub fn countable(site_store: &SiteStore, quantity: i64) -> Result<i32, Failure> {
     i32::try_from(quantity).map_err(|_| {
         Failure::refused(
             Refusal::QuantityInvalid { quantity },
-            &house.site().calendar,
+            &site_store.site().calendar,
         )
     })
 }
 
 /// The item that a person means.
-pub async fn named(house: &House, name: &str) -> Result<Item, Failure> {
-    house
+pub async fn named(site_store: &SiteStore, name: &str) -> Result<Item, Failure> {
+    site_store
         .item_named(name)
         .await?
-        .map_err(|refusal| Failure::refused(refusal, &house.site().calendar))
+        .map_err(|refusal| Failure::refused(refusal, &site_store.site().calendar))
 }
 
-async fn show(house: &House, hold: StockHoldId) -> Result<Output, Failure> {
-    let Some(found) = house.stock_hold(hold).await? else {
-        return Err(Failure::no_such_hold(house, hold.0).await);
+async fn show(site_store: &SiteStore, hold: StockHoldId) -> Result<Output, Failure> {
+    let Some(found) = site_store.stock_hold(hold).await? else {
+        return Err(Failure::no_such_hold(site_store, hold.0).await);
     };
     let view = View {
-        site: house.site(),
-        now: house.now().await?,
+        site: site_store.site(),
+        now: site_store.now().await?,
         repeated: false,
     };
     Ok(view.stock(&found))
 }
 
-async fn holds(house: &House, filter: StockFilter) -> Result<Output, Failure> {
-    let holds = house.stock_holds(&filter).await?;
+async fn holds(site_store: &SiteStore, filter: StockFilter) -> Result<Output, Failure> {
+    let holds = site_store.stock_holds(&filter).await?;
     let view = View {
-        site: house.site(),
-        now: house.now().await?,
+        site: site_store.site(),
+        now: site_store.now().await?,
         repeated: false,
     };
     Ok(view.stocks(&holds))

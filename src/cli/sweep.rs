@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::domain::Desk;
-use crate::store::{House, StoreError};
+use crate::store::{SiteStore, StoreError};
 
 use super::complain;
 use super::connect::Session;
@@ -33,11 +33,11 @@ const PAUSE_WHILE_AWAY: Duration = Duration::from_secs(5);
 impl Command {
     /// Sweeps, and says how many holds expired in all.
     pub async fn run(self, session: &Session) -> Result<Output, Failure> {
-        let house = session.house().await?;
+        let site_store = session.site_store().await?;
         let expired = if self.once {
-            house.sweep(session.desk()).await?
+            site_store.sweep(session.desk()).await?
         } else {
-            until_stopped(&house, session.desk()).await?
+            until_stopped(&site_store, session.desk()).await?
         };
         let text = match expired {
             0 => "Nothing was due.".to_owned(),
@@ -48,13 +48,13 @@ impl Command {
     }
 }
 
-async fn until_stopped(house: &House, desk: &Desk) -> Result<i64, Failure> {
+async fn until_stopped(site_store: &SiteStore, desk: &Desk) -> Result<i64, Failure> {
     let mut stop = Stop::new()?;
     let mut expired = 0;
     let mut away = false;
     loop {
         // Not inside the select: a sweep is a write, and nobody may drop it halfway.
-        let pause = match house.sweep(desk).await {
+        let pause = match site_store.sweep(desk).await {
             Ok(count) => {
                 expired += count;
                 away = false;

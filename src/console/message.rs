@@ -1,15 +1,13 @@
 //! What can happen to a console: everything that the runtime hands to `update`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use crokey::KeyCombination;
 
 use crate::domain::{Answer, RequestId};
-use crate::store::Picture;
+use crate::store::WatchEvent;
 
-/// One press of a key, with the request id that it will use if it asks the house for something (R21).
+/// One press of a key, with the request id that it will use if it asks the site for something (R21).
 ///
 /// The id comes with the press, so that `update` needs no source of ids and one press can't ask twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,21 +60,12 @@ pub enum Message {
         /// Since the console started.
         uptime: Duration,
     },
-    /// The database answered.
-    Alive {
-        /// Its clock.
-        now: DateTime<Utc>,
-        /// The round trip.
-        latency: Duration,
-        /// When the answer came, on the console's monotonic clock.
-        uptime: Duration,
-    },
-    /// A new picture of the house.
-    Picture(Arc<Picture>),
-    /// The database is away.
-    Lost {
-        /// What happened and what is being done.
-        sentence: String,
+    /// What the watch says: the database's clock, a new snapshot, or that the database is away.
+    Watch {
+        /// What it says.
+        event: WatchEvent,
+        /// When it came, on the console's monotonic clock.
+        at: Duration,
     },
     /// A command's outcome is unknown and is being asked again (R24).
     Checking(RequestId),

@@ -1,38 +1,23 @@
-//! The console: rooms by hour, stock, and the keys that hold, confirm and cancel (design section 7).
+//! The console: rooms by hour, stock, and the keys that hold, confirm and cancel.
 //!
-//! `update(model, message) -> effects` is pure; views are functions of the model; the runtime alone knows terminals,
-//! tasks and the store. This module must not know SQL, arguments or where the database runs.
+//! The rooms, in the order in which a key passes through them:
+//!
+//! - [`run`]: a session carries out what the model wants of the database, a terminal shows it;
+//! - [`update`]: what a message does to the model, by kind of message; pure;
+//! - [`actions`]: what keys do, one file an action;
+//! - [`model`]: plain data, and what can be read from it;
+//! - [`view`]: painters, functions of the model.
+//!
+//! This module must not know SQL, arguments or where the database runs.
 
-pub mod alternative;
-pub mod board;
-pub mod carry;
-pub mod config;
-pub mod dates;
-pub mod dialog;
+pub mod actions;
 pub mod effect;
-pub mod input;
-pub mod keys;
-pub mod layout;
 pub mod message;
 pub mod model;
-pub mod news;
-pub mod reasons;
-pub mod runtime;
-pub mod selection;
-pub mod signals;
-pub mod station;
-pub mod terminal;
-pub mod text;
-pub mod theme;
+pub mod run;
 pub mod update;
 pub mod view;
 
-pub use config::Config;
-pub use runtime::{Context, run};
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, missing_docs)]
-pub(crate) mod fixtures;
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests;
+pub(crate) mod tests;

@@ -7,16 +7,17 @@ use color_eyre::eyre::Result;
 use crossterm::event::KeyEvent;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::console::keys::Keymap;
+use crate::console::effect::TerminalEffect;
 use crate::console::message::Message;
-use crate::console::station::{self, Inbox, Station, Wish};
+use crate::console::model::keymap::Keymap;
+use crate::console::run::session::{self, ConsoleSession, SessionEvents};
 use crate::domain::{Answer, Desk, RequestId};
-use crate::store::{House, Revive, StepLimits, Stepwise, StoreError};
+use crate::store::{Revive, SiteStore, StepLimits, Stepwise, StoreError};
 
-use super::switch::Switch;
-use super::transcript::{Shared, Transcript};
-use super::volley::{Verdict, Volley};
-use super::words::Words;
+use crate::demo::switch::Switch;
+use crate::demo::transcript::{Shared, Transcript};
+use crate::demo::volley::{Verdict, Volley};
+use crate::demo::words::Words;
 
 /// One of the two desks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,8 +51,8 @@ impl Which {
 
 /// What two desks need.
 pub struct Context {
-    /// The house that both show.
-    pub house: House,
+    /// The site that both show.
+    pub site_store: SiteStore,
     /// Who works at them.
     pub names: [Desk; 2],
     /// What each key does, at both.
@@ -66,14 +67,14 @@ pub struct Context {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
     /// Something came to a desk, and this is to be done with its screen.
-    Desk(Which, Vec<Wish>),
+    Desk(Which, Vec<TerminalEffect>),
     /// Both commands that were let go together have been answered.
     Verdict(Box<Verdict>),
     /// The transaction of a desk in step mode has moved.
     Steps(Which),
 }
 
-/// What the desks' ways to the house report.
+/// What the desks' ways to the site report.
 #[derive(Debug)]
 pub(super) enum Report {
     /// Who was first.
@@ -92,11 +93,11 @@ pub struct Desks {
 }
 
 struct DemoDesk {
-    station: Station,
-    inbox: Inbox,
+    session: ConsoleSession,
+    session_events: SessionEvents,
     switch: Arc<Switch>,
     /// What the station reads through. Commands have connections of their own, so that one that is ready stays so.
-    reading: House,
+    reading: SiteStore,
 }
 
 impl Desks {
@@ -105,16 +106,16 @@ impl Desks {
     /// # Errors
     /// If the database can't be asked.
     pub async fn open(context: Context) -> Result<Self> {
-        let words = Words::read(&context.house).await?;
-        let now = context.house.now().await?;
+        let words = Words::read(&context.site_store).await?;
+        let now = context.site_store.now().await?;
         let shared = Arc::new(Shared::new(context.names.clone(), words, now));
         let (sender, reports) = unbounded_channel();
         let open = async |which: Which| {
-            let commands = another(&context.house).await?;
-            let reading = another(&context.house).await?;
+            let commands = another(&context.site_store).await?;
+            let reading = another(&context.site_store).await?;
             let switch = Arc::new(Switch::new(which, commands, shared.clone(), sender.clone()));
-            let (station, inbox) = Station::open(station::Context {
-                house: reading.clone(),
+            let (session, session_events) = ConsoleSession::open(session::Context {
+                site_store: reading.clone(),
                 desk: context.names[which.index()].clone(),
                 keymap: context.keymap.clone(),
                 size: context.sizes[which.index()],
@@ -123,8 +124,8 @@ impl Desks {
             })
             .await?;
             color_eyre::eyre::Ok(DemoDesk {
-                station,
-                inbox,
+                session,
+                session_events,
                 switch,
                 reading,
             })
@@ -140,8 +141,8 @@ impl Desks {
     }
 
     /// A desk's console.
-    pub fn station(&self, which: Which) -> &Station {
-        &self.desks[which.index()].station
+    pub fn session(&self, which: Which) -> &ConsoleSession {
+        &self.desks[which.index()].session
     }
 
     /// What its desk is called.
@@ -150,29 +151,29 @@ impl Desks {
     }
 
     /// A message for one desk.
-    pub fn take_in(&mut self, which: Which, message: Message) -> Vec<Wish> {
-        self.desks[which.index()].station.take_in(message)
+    pub fn take_in(&mut self, which: Which, message: Message) -> Vec<TerminalEffect> {
+        self.desks[which.index()].session.take_in(message)
     }
 
     /// Presses a key at one desk.
-    pub fn press(&mut self, which: Which, key: KeyEvent) -> Vec<Wish> {
-        let message = self.station(which).pressed(key);
+    pub fn press(&mut self, which: Which, key: KeyEvent) -> Vec<TerminalEffect> {
+        let message = self.session(which).pressed(key);
         self.take_in(which, message)
     }
 
     /// Presses a key at both desks, at the first one first.
-    pub fn both(&mut self, key: KeyEvent) -> [Vec<Wish>; 2] {
+    pub fn both(&mut self, key: KeyEvent) -> [Vec<TerminalEffect>; 2] {
         Which::BOTH.map(|which| self.press(which, key))
     }
 
-    /// Presses a key at both desks and lets what they ask of the house go within the same millisecond: first both
+    /// Presses a key at both desks and lets what they ask of the site go within the same millisecond: first both
     /// connections are made ready, then both commands are sent at once. A [`Verdict`] follows, if both ask something.
-    pub fn fire(&mut self, key: KeyEvent) -> [Vec<Wish>; 2] {
+    pub fn fire(&mut self, key: KeyEvent) -> [Vec<TerminalEffect>; 2] {
         let volley = Arc::new(Volley::new());
         for desk in &self.desks {
             desk.switch.arm(Some(volley.clone()));
         }
-        let wishes = self.both(key);
+        let terminal_effects = self.both(key);
         for desk in &self.desks {
             desk.switch.arm(None);
         }
@@ -180,7 +181,7 @@ impl Desks {
             self.volleys += 1;
         }
         tokio::spawn(volley.let_go());
-        wishes
+        terminal_effects
     }
 
     /// What a desk asks from now on stops between the protocol's steps, for as long as the limits allow; without limits
@@ -210,8 +211,8 @@ impl Desks {
         let [first, second] = &mut self.desks;
         let (which, message) = tokio::select! {
             Some(report) = self.reports.recv() => return self.reported(report),
-            message = first.inbox.next() => (Which::First, message),
-            message = second.inbox.next() => (Which::Second, message),
+            message = first.session_events.next() => (Which::First, message),
+            message = second.session_events.next() => (Which::Second, message),
         };
         Happening::Desk(which, self.take_in(which, message))
     }
@@ -223,7 +224,7 @@ impl Desks {
         }
         let (which, message) = Which::BOTH
             .into_iter()
-            .find_map(|which| Some((which, self.desks[which.index()].inbox.arrived()?)))?;
+            .find_map(|which| Some((which, self.desks[which.index()].session_events.arrived()?)))?;
         Some(Happening::Desk(which, self.take_in(which, message)))
     }
 
@@ -268,10 +269,10 @@ impl Desks {
             || self
                 .desks
                 .iter()
-                .any(|desk| !desk.station.model().pending.is_empty())
+                .any(|desk| !desk.session.model().pending.is_empty())
     }
 
-    /// Takes in what happens until nothing is pending and both desks show the house as it then is.
+    /// Takes in what happens until nothing is pending and both desks show the site as it then is.
     ///
     /// # Errors
     /// If the database can't be asked what time it is.
@@ -281,11 +282,11 @@ impl Desks {
         }
         let settled_at = self.desks[0].reading.now().await?;
         for desk in &self.desks {
-            desk.station.refresh();
+            desk.session.refresh();
         }
         let is_fresh = |desk: &DemoDesk| {
-            let board = desk.station.model().board.as_ref();
-            board.is_some_and(|board| board.picture().read_at >= settled_at)
+            let indexed = desk.session.model().indexed.as_ref();
+            indexed.is_some_and(|indexed| indexed.snapshot().read_at >= settled_at)
         };
         while !self.desks.iter().all(is_fresh) {
             self.next().await;
@@ -305,7 +306,7 @@ impl Desks {
 
     /// How long until the next second of a desk's clock.
     pub fn until_next_second(&self) -> Duration {
-        self.desks[0].station.until_next_second()
+        self.desks[0].session.until_next_second()
     }
 
     /// Both desks leave: transactions that stand are rolled back; what else has been asked is answered before, if that is
@@ -324,20 +325,20 @@ impl Desks {
 impl DemoDesk {
     async fn close(self) {
         let Self {
-            mut station,
-            inbox,
+            mut session,
+            session_events,
             switch,
             reading,
         } = self;
-        station.farewell(inbox).await;
-        drop(station);
-        switch.house().store().close().await;
+        session.farewell(session_events).await;
+        drop(session);
+        switch.site_store().store().close().await;
         reading.store().close().await;
     }
 }
 
-/// The house through connections of its own.
-async fn another(house: &House) -> Result<House, StoreError> {
-    let store = house.store().another_desk().await?;
-    Ok(store.house(house.site().clone()))
+/// The site through connections of its own.
+async fn another(site_store: &SiteStore) -> Result<SiteStore, StoreError> {
+    let store = site_store.store().another_desk().await?;
+    Ok(store.site_store(site_store.site().clone()))
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::SiteCalendar;
 use crate::store::{StepPlace, StepView};
 
-use super::words::micros;
+use crate::demo::words::micros;
 
 /// How far it has been told.
 #[derive(Debug)]

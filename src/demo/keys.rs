@@ -4,7 +4,7 @@
 use crokey::{KeyCombination, key};
 use crossterm::event::{KeyCode, KeyModifiers};
 
-use crate::console::keys::spelled;
+use crate::console::model::keymap::spelled;
 
 /// What the demo does with a key that it keeps from the desks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -170,13 +170,16 @@ impl Binding {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
-    use crate::console::keys::{BINDINGS as CONSOLE, Keymap};
+    use crate::console::actions;
 
     #[test]
     fn no_key_is_the_console_s_and_none_means_two_things() {
-        let console = Keymap::default();
+        let console = actions::keymap(&HashMap::new()).unwrap();
         assert_eq!(console.action(LEADER), None);
         for (index, binding) in BINDINGS.iter().enumerate() {
             if let Some(key) = binding.key {
@@ -190,6 +193,10 @@ mod tests {
             }
             assert_eq!(binding_of(binding.action).help, binding.help);
         }
-        assert!(CONSOLE.iter().all(|line| !line.fixed.contains(&LEADER)));
+        assert!(
+            actions::ACTIONS
+                .iter()
+                .all(|line| !line.fixed.contains(&LEADER))
+        );
     }
 }

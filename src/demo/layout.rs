@@ -2,9 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::layout::{SMALLEST, SMALLEST_GRID};
+use crate::console::model::layout::{SMALLEST, SMALLEST_GRID};
 
-use super::desks::Which;
+use crate::demo::desks::Which;
 
 /// Fewer rows of a panel than these say too little.
 const SMALLEST_PANEL: u16 = 5;

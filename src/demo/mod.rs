@@ -1,7 +1,7 @@
 //! What shows how conflicts are decided (design section 8).
 //!
-//! - [`desks`] needs no terminal: two consoles on one house, the moves that can be made with them, and what happened.
-//!   The house is a demo's own ([`crate::store::DemoSite`]).
+//! - [`desks`] needs no terminal: two consoles on one site, the moves that can be made with them, and what happened.
+//!   The site is a demo's own ([`crate::store::DemoSite`]).
 //! - [`scenario`] is one text that can be watched, taken over, or played as a test.
 //! - [`runtime`] shows both in one terminal; a [`script`] can play along.
 //! - [`lab`] runs the same race against each known strategy.

@@ -10,34 +10,37 @@ use crossterm::event::{Event, KeyEvent, KeyEventKind, MouseButton, MouseEvent, M
 use ratatui::layout::{Position, Rect};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::console::input;
+use crate::config::Config;
+use crate::console::actions;
+use crate::console::effect::TerminalEffect;
 use crate::console::message::Message;
-use crate::console::signals::{Heard, Signals};
-use crate::console::station::Wish;
-use crate::console::terminal::{self, Screen};
-use crate::console::{Config, theme::Theme};
 use crate::domain::Desk;
-use crate::store::{House, Revive, StepLimits, Stepwise};
+use crate::store::{Revive, SiteStore, StepLimits, Stepwise};
+use crate::terminal::detect;
+use crate::terminal::input;
+use crate::terminal::screen::Screen;
+use crate::terminal::signals::{Signal, Signals};
+use crate::terminal::theme::Theme;
 
-use super::desks::{self, Desks, Happening, Which};
-use super::file;
-use super::keys::{self, Action, LEADER};
-use super::script::{Direction, Script, Turn};
-use super::state::{NextKey, Notice, State, Tone};
-use super::transcript::Transcript;
-use super::view;
+use crate::demo::desks::{self, Desks, Happening, Which};
+use crate::demo::file;
+use crate::demo::keys::{self, Action, LEADER};
+use crate::demo::script::{Direction, Script, Turn};
+use crate::demo::state::{NextKey, Notice, State, Tone};
+use crate::demo::transcript::Transcript;
+use crate::demo::view;
 
 /// What a demo on screen needs.
 pub struct Context {
-    /// Its house.
-    pub house: House,
+    /// Its site.
+    pub site_store: SiteStore,
     /// Who works at the desks.
     pub names: [Desk; 2],
     /// The user's configuration.
     pub config: Config,
     /// Brings an embedded server back when it is lost.
     pub revive: Option<Revive>,
-    /// Heard from before the house was made.
+    /// Heard from before the site was made.
     pub signals: Signals,
     /// Where a transcript goes, if not into a file with the time in its name.
     pub transcript: Option<PathBuf>,
@@ -51,7 +54,7 @@ pub struct Context {
 /// If the database can't be read at the start, or the terminal can't be used.
 pub async fn run(context: Context) -> Result<Transcript> {
     let Context {
-        house,
+        site_store,
         names,
         config,
         revive,
@@ -59,14 +62,14 @@ pub async fn run(context: Context) -> Result<Transcript> {
         transcript,
         script,
     } = context;
-    let keymap = std::sync::Arc::new(config.keymap()?);
-    let theme = terminal::theme(&config);
+    let keymap = std::sync::Arc::new(actions::keymap(&config.keys())?);
+    let theme = detect::theme(&config);
     let size = crossterm::terminal::size().wrap_err("the demo needs a terminal to draw on")?;
-    let mut state = State::new(names.clone(), house.site().calendar);
+    let mut state = State::new(names.clone(), site_store.site().calendar);
     state.watching = script.is_some();
     let sizes = consoles(size, &state).map(|size| size.unwrap_or(size_of_none()));
     let desks = Desks::open(desks::Context {
-        house,
+        site_store,
         names,
         keymap,
         sizes,
@@ -119,12 +122,12 @@ impl Show {
             tokio::select! {
                 biased;
                 heard = signals.next() => match heard {
-                    Heard::End => self.leaving = true,
-                    Heard::Continue => {
+                    Signal::End => self.leaving = true,
+                    Signal::Continue => {
                         self.screen.resume()?;
                         self.screen.forget()?;
                     }
-                    Heard::Resize => {}
+                    Signal::Resize => {}
                 },
                 event = input.next() => match event {
                     Some(event) => self.event(event, &said)?,
@@ -144,7 +147,7 @@ impl Show {
                 happening = self.desks.next() => draw = self.happening(happening)?,
                 () = tokio::time::sleep_until(next_tick.into()) => {
                     for which in Which::BOTH {
-                        let tick = self.desks.station(which).tick();
+                        let tick = self.desks.session(which).tick();
                         self.desks.take_in(which, tick);
                     }
                 }
@@ -179,13 +182,13 @@ impl Show {
             .zip(consoles(self.size, &self.state))
         {
             if let Some((width, height)) = size
-                && self.desks.station(which).model().size != (width, height)
+                && self.desks.session(which).model().size != (width, height)
             {
                 self.desks
                     .take_in(which, Message::Resized { width, height });
             }
         }
-        let models = Which::BOTH.map(|which| self.desks.station(which).model());
+        let models = Which::BOTH.map(|which| self.desks.session(which).model());
         let (state, theme) = (&self.state, &self.theme);
         self.screen
             .paint(|buffer| view::paint(buffer, models, state, theme))?;
@@ -200,9 +203,9 @@ impl Show {
 
     fn happening(&mut self, happening: Happening) -> Result<bool> {
         match happening {
-            Happening::Desk(_, wishes) => {
-                let draw = !wishes.is_empty();
-                self.grant(wishes)?;
+            Happening::Desk(_, terminal_effects) => {
+                let draw = !terminal_effects.is_empty();
+                self.grant(terminal_effects)?;
                 return Ok(draw);
             }
             Happening::Verdict(verdict) => {
@@ -225,38 +228,38 @@ impl Show {
         Ok(true)
     }
 
-    fn grant(&mut self, wishes: Vec<Wish>) -> Result<()> {
-        for wish in wishes {
-            match wish {
-                Wish::Draw => {}
-                Wish::Redraw => self.screen.forget()?,
-                Wish::Suspend => {
+    fn grant(&mut self, terminal_effects: Vec<TerminalEffect>) -> Result<()> {
+        for terminal_effect in terminal_effects {
+            match terminal_effect {
+                TerminalEffect::Draw => {}
+                TerminalEffect::Redraw => self.screen.forget()?,
+                TerminalEffect::Suspend => {
                     self.screen.suspend()?;
                     self.screen.forget()?;
                 }
-                Wish::Quit => self.leaving = true,
+                TerminalEffect::Quit => self.leaving = true,
             }
         }
         Ok(())
     }
 
     fn event(&mut self, event: Event, said: &UnboundedSender<Notice>) -> Result<()> {
-        let wishes = match event {
+        let terminal_effects = match event {
             Event::Key(key) if key.kind == KeyEventKind::Press => return self.key(key, said),
             Event::Paste(text) if !self.state.help => self.tell_desks(&Message::Paste(text)),
             Event::Mouse(mouse) if !self.state.help => self.mouse(mouse),
             // The size is looked at whenever something is drawn.
             _ => Vec::new(),
         };
-        self.grant(wishes)
+        self.grant(terminal_effects)
     }
 
-    fn tell_desks(&mut self, message: &Message) -> Vec<Wish> {
-        let mut wishes = Vec::new();
+    fn tell_desks(&mut self, message: &Message) -> Vec<TerminalEffect> {
+        let mut terminal_effects = Vec::new();
         for which in self.state.recipients() {
-            wishes.extend(self.desks.take_in(which, message.clone()));
+            terminal_effects.extend(self.desks.take_in(which, message.clone()));
         }
-        wishes
+        terminal_effects
     }
 
     fn key(&mut self, key: KeyEvent, said: &UnboundedSender<Notice>) -> Result<()> {
@@ -289,8 +292,8 @@ impl Show {
             }
             NextKey::Fire if escape => return Ok(()),
             NextKey::Fire if keys::action(combination).is_none() => {
-                let wishes = self.fire(key);
-                return self.grant(wishes);
+                let terminal_effects = self.fire(key);
+                return self.grant(terminal_effects);
             }
             NextKey::Fire | NextKey::Desk => {}
         }
@@ -303,20 +306,20 @@ impl Show {
             return Ok(());
         }
         let asked = self.desks.asked();
-        let mut wishes = Vec::new();
+        let mut terminal_effects = Vec::new();
         for which in self.state.recipients() {
-            wishes.extend(self.desks.press(which, key));
+            terminal_effects.extend(self.desks.press(which, key));
         }
         if self.desks.asked() > asked {
             // What was said is about something that is over.
             self.state.notice = None;
         }
-        self.grant(wishes)
+        self.grant(terminal_effects)
     }
 
-    fn fire(&mut self, key: KeyEvent) -> Vec<Wish> {
+    fn fire(&mut self, key: KeyEvent) -> Vec<TerminalEffect> {
         let asked = self.desks.asked();
-        let wishes = self.desks.fire(key).concat();
+        let terminal_effects = self.desks.fire(key).concat();
         match self.desks.asked() - asked {
             2 => {
                 self.state.notice = None;
@@ -330,7 +333,7 @@ impl Show {
                 "Neither desk asked the house for anything with that key.",
             ),
         }
-        wishes
+        terminal_effects
     }
 
     fn act(&mut self, action: Action, said: &UnboundedSender<Notice>) {
@@ -435,7 +438,7 @@ impl Show {
     }
 
     /// A click gives its desk the keys, and means there what it means in a console.
-    fn mouse(&mut self, mouse: MouseEvent) -> Vec<Wish> {
+    fn mouse(&mut self, mouse: MouseEvent) -> Vec<TerminalEffect> {
         let at = Position::new(mouse.column, mouse.row);
         let Some(layout) = view::areas(self.size, &self.state) else {
             return Vec::new();
@@ -521,5 +524,5 @@ fn consoles(size: (u16, u16), state: &State) -> [Option<(u16, u16)>; 2] {
 
 /// The size of a console that is not to be seen yet.
 fn size_of_none() -> (u16, u16) {
-    crate::console::layout::SMALLEST
+    crate::console::model::layout::SMALLEST
 }

@@ -3,7 +3,7 @@
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::desks::Desks;
+use crate::demo::desks::Desks;
 
 /// Something to be done with the desks.
 pub type Order = Box<dyn FnOnce(&mut Desks) + Send>;

@@ -5,14 +5,14 @@ use std::time::Instant;
 use crate::domain::{Desk, SiteCalendar};
 use crate::store::{StepPlace, StepView};
 
-use super::desks::Which;
-use super::keys::Action;
-use super::script::Line;
+use crate::demo::desks::Which;
+use crate::demo::keys::Action;
+use crate::demo::script::Line;
 
 /// What the demo shows beside the two consoles.
 #[derive(Debug, Clone)]
 pub struct State {
-    /// The house's calendar.
+    /// The site's calendar.
     pub calendar: SiteCalendar,
     /// What the desks are called.
     pub names: [Desk; 2],
@@ -177,9 +177,9 @@ impl State {
             .iter()
             .any(|which| self.steps[which.index()].is_some())
         {
-            &super::keys::STOPPED
+            &crate::demo::keys::STOPPED
         } else {
-            &super::keys::AT_EASE
+            &crate::demo::keys::AT_EASE
         }
     }
 }
@@ -187,7 +187,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::fixtures::site;
+    use crate::console::tests::fixtures::site;
 
     fn state() -> State {
         State::new(

@@ -1,4 +1,4 @@
-//! How one desk's commands reach the house, and what is written down of them on the way.
+//! How one desk's commands reach the site, and what is written down of them on the way.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -6,21 +6,21 @@ use std::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
-use crate::console::station::{self, Executor};
+use crate::console::run::session::{self, Executor};
 use crate::domain::{Answer, Request};
 use crate::store::stepwise::Ending;
-use crate::store::{House, Progress, StepLimits, StepPlace, Stepwise, StoreError};
+use crate::store::{Progress, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 
-use super::desks::{Report, Which};
-use super::diary::Diary;
-use super::transcript::Shared;
-use super::volley::{Shot, Verdict, Volley};
-use super::words;
+use crate::demo::desks::{Report, Which};
+use crate::demo::diary::Diary;
+use crate::demo::transcript::Shared;
+use crate::demo::volley::{Shot, Verdict, Volley};
+use crate::demo::words;
 
-/// A desk's way to the house.
+/// A desk's way to the site.
 pub(super) struct Switch {
     which: Which,
-    house: House,
+    site_store: SiteStore,
     shared: Arc<Shared>,
     reports: UnboundedSender<Report>,
     armed: Mutex<Option<Arc<Volley>>>,
@@ -31,13 +31,13 @@ pub(super) struct Switch {
 impl Switch {
     pub(super) fn new(
         which: Which,
-        house: House,
+        site_store: SiteStore,
         shared: Arc<Shared>,
         reports: UnboundedSender<Report>,
     ) -> Self {
         Self {
             which,
-            house,
+            site_store,
             shared,
             reports,
             armed: Mutex::default(),
@@ -46,9 +46,9 @@ impl Switch {
         }
     }
 
-    /// The house through the connections of this desk's commands.
-    pub(super) fn house(&self) -> &House {
-        &self.house
+    /// The site through the connections of this desk's commands.
+    pub(super) fn site_store(&self) -> &SiteStore {
+        &self.site_store
     }
 
     /// Commands from now on wait for the volley; none lets them through.
@@ -83,7 +83,7 @@ impl Switch {
             let volley = armed.clone();
             drop(armed);
             if let Some(volley) = &volley {
-                volley.enlist(&switch.house, &request);
+                volley.enlist(&switch.site_store, &request);
             }
             switch.shared.asked(switch.which, &request);
             let limits = *switch
@@ -94,11 +94,11 @@ impl Switch {
         })
     }
 
-    /// Brings a command to the house and its answer back.
+    /// Brings a command to the site and its answer back.
     async fn bring(
         &self,
         request: Request,
-        report: station::Report,
+        report: session::Report,
         volley: Option<Arc<Volley>>,
         limits: Option<StepLimits>,
     ) -> Result<Answer, StoreError> {
@@ -114,7 +114,7 @@ impl Switch {
         let sent = Instant::now();
         self.shared.sent(which, id, volley.is_some());
         let answer = match limits {
-            None => self.house.execute_reporting(request, report).await,
+            None => self.site_store.execute_reporting(request, report).await,
             Some(limits) => self.go_through(request, limits, report).await,
         };
         let arrived = Instant::now();
@@ -144,7 +144,10 @@ impl Switch {
         limits: StepLimits,
         report: impl Fn(Progress) + Send + 'static,
     ) -> Result<Answer, StoreError> {
-        let steps = self.house.step_through(request.clone(), limits).await?;
+        let steps = self
+            .site_store
+            .step_through(request.clone(), limits)
+            .await?;
         let diary = self.show(steps.clone());
         let place = steps.until(|_| false).await.place;
         // What it did stands in the transcript before what came of it.
@@ -153,7 +156,7 @@ impl Switch {
             StepPlace::Done(answer) => Ok(*answer),
             StepPlace::Ended(Ending::CommitUnknown) => {
                 report(Progress::Checking);
-                self.house.execute_reporting(request, report).await
+                self.site_store.execute_reporting(request, report).await
             }
             StepPlace::Ended(Ending::Failed(error)) => Err(error),
             StepPlace::Ended(ending) => Err(StoreError::Usage(ending.words())),
@@ -185,13 +188,16 @@ impl Switch {
 
     /// Asks the database what it wrote down, and says in which order it decided.
     fn judge(&self, mut shots: [Shot; 2]) {
-        let (house, shared, reports) = (
-            self.house.clone(),
+        let (site_store, shared, reports) = (
+            self.site_store.clone(),
             self.shared.clone(),
             self.reports.clone(),
         );
         tokio::spawn(async move {
-            match house.recorded(&[shots[0].request, shots[1].request]).await {
+            match site_store
+                .recorded(&[shots[0].request, shots[1].request])
+                .await
+            {
                 Ok(recorded) => {
                     for shot in &mut shots {
                         let record = recorded

@@ -12,9 +12,9 @@ use crate::domain::text::harmless;
 use crate::domain::{Answer, Desk, Request, RequestId, Site};
 use crate::store::{Progress, StoreError};
 
-use super::desks::Which;
-use super::volley::Verdict;
-use super::words::{Words, micros};
+use crate::demo::desks::Which;
+use crate::demo::volley::Verdict;
+use crate::demo::words::{Words, micros};
 
 /// What both desks write down together.
 pub(super) struct Shared {

@@ -7,9 +7,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::watch;
 
 use crate::domain::{Request, RequestId};
-use crate::store::House;
+use crate::store::SiteStore;
 
-use super::desks::Which;
+use crate::demo::desks::Which;
 
 /// Commands that wait to be let go.
 pub(super) struct Volley {
@@ -18,7 +18,7 @@ pub(super) struct Volley {
 }
 
 struct Member {
-    house: House,
+    site_store: SiteStore,
     request: Request,
     shot: Option<Shot>,
 }
@@ -84,9 +84,9 @@ impl Volley {
     }
 
     /// Takes part.
-    pub(super) fn enlist(&self, house: &House, request: &Request) {
+    pub(super) fn enlist(&self, site_store: &SiteStore, request: &Request) {
         self.members().push(Member {
-            house: house.clone(),
+            site_store: site_store.clone(),
             request: request.clone(),
             shot: None,
         });
@@ -102,10 +102,10 @@ impl Volley {
         let ready: Vec<_> = self
             .members()
             .iter()
-            .map(|member| (member.house.clone(), member.request.clone()))
+            .map(|member| (member.site_store.clone(), member.request.clone()))
             .collect();
-        futures_util::future::join_all(ready.iter().map(async |(house, request)| {
-            if let Err(error) = house.make_ready(request).await {
+        futures_util::future::join_all(ready.iter().map(async |(site_store, request)| {
+            if let Err(error) = site_store.make_ready(request).await {
                 // The command will find out itself.
                 tracing::warn!(%error, "a connection could not be made ready");
             }

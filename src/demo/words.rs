@@ -7,9 +7,9 @@ use crate::domain::{
     Answer, Claim, ClaimState, Command, Done, ItemId, Period, Refusal, Refused, RoomId, Site,
     SlotHold, StockHold, Version,
 };
-use crate::store::{House, StoreError};
+use crate::store::{SiteStore, StoreError};
 
-/// What a house's rooms and items are called, and its calendar.
+/// What a site's rooms and items are called, and its calendar.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
     site: Site,
@@ -19,11 +19,11 @@ pub(super) struct Words {
 
 impl Words {
     /// Reads the names.
-    pub(super) async fn read(house: &House) -> Result<Self, StoreError> {
-        let rooms = house.rooms().await?;
-        let items = house.items().await?;
+    pub(super) async fn read(site_store: &SiteStore) -> Result<Self, StoreError> {
+        let rooms = site_store.rooms().await?;
+        let items = site_store.items().await?;
         Ok(Self {
-            site: house.site().clone(),
+            site: site_store.site().clone(),
             rooms: rooms
                 .into_iter()
                 .map(|room| (room.id, harmless(&room.name)))
@@ -35,7 +35,7 @@ impl Words {
         })
     }
 
-    /// The house.
+    /// The site.
     pub(super) fn site(&self) -> &Site {
         &self.site
     }

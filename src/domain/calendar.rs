@@ -1,4 +1,4 @@
-//! The site's calendar: instants as the house's clocks show them, and back (R5, R6, R7).
+//! The site's calendar: instants as the site's clocks show them, and back (R5, R6, R7).
 //!
 //! Every time on a screen or a command line goes through here, in the site's zone, whatever the TZ of the terminal.
 //! Nothing here panics, however far from today a date lies: instants and dates within a few days of the ends of what
@@ -55,7 +55,7 @@ pub enum Showing {
 pub struct Tick {
     /// The instant.
     pub at: DateTime<Utc>,
-    /// What the house's clocks show then.
+    /// What the site's clocks show then.
     pub local: NaiveDateTime,
     /// Whether they show it again.
     pub showing: Showing,
@@ -84,7 +84,7 @@ impl SiteCalendar {
         self.zone
     }
 
-    /// The instant, as the house's clocks show it.
+    /// The instant, as the site's clocks show it.
     pub fn local(&self, instant: DateTime<Utc>) -> DateTime<Tz> {
         // No zone is two days off, so that the local time can be counted too.
         let margin = TimeDelta::days(2);
@@ -96,7 +96,7 @@ impl SiteCalendar {
             .with_timezone(&self.zone)
     }
 
-    /// The date that the house writes at that instant.
+    /// The date that the site writes at that instant.
     pub fn date(&self, instant: DateTime<Utc>) -> NaiveDate {
         self.local(instant).date_naive()
     }
@@ -155,7 +155,7 @@ impl SiteCalendar {
         }
     }
 
-    /// The first instant of a date, which need not be 00:00; of a date that the house skips, the instant of the jump.
+    /// The first instant of a date, which need not be 00:00; of a date that the site skips, the instant of the jump.
     pub fn first_instant(&self, date: NaiveDate) -> DateTime<Utc> {
         match self.instant(date.and_time(NaiveTime::MIN)) {
             Ok(instant) => instant,
@@ -166,19 +166,19 @@ impl SiteCalendar {
 
     /// The day: from its first instant to the next day's first instant; 23, 24 or 25 hours in most zones (R5).
     ///
-    /// None for a date that the house skips altogether (30 December 2011 in Apia), and for the last dates that can be
+    /// None for a date that the site skips altogether (30 December 2011 in Apia), and for the last dates that can be
     /// counted. Days tile time: each begins where the one before ended.
     pub fn day(&self, date: NaiveDate) -> Option<Period> {
         let next = date.succ_opt()?;
         Period::new(self.first_instant(date), self.first_instant(next)).ok()
     }
 
-    /// The next date that the house has.
+    /// The next date that the site has.
     pub fn next_date(&self, date: NaiveDate) -> NaiveDate {
         self.nearest_date(date, NaiveDate::checked_add_days)
     }
 
-    /// The date before, of those that the house has.
+    /// The date before, of those that the site has.
     pub fn previous_date(&self, date: NaiveDate) -> NaiveDate {
         self.nearest_date(date, NaiveDate::checked_sub_days)
     }

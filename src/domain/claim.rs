@@ -78,7 +78,7 @@ impl FromStr for ClaimState {
 pub enum Purpose {
     /// A guest.
     Guest,
-    /// The house itself (maintenance).
+    /// The site itself (maintenance).
     Block,
 }
 

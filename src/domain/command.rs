@@ -1,4 +1,4 @@
-//! Commands: what a desk can ask the house to do, and what comes back.
+//! Commands: what a desk can ask the site to do, and what comes back.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub enum Command {
         /// How many people.
         party: Option<i32>,
     },
-    /// Claim a room for the house itself.
+    /// Claim a room for the site itself.
     BlockSlot {
         /// The room.
         room: RoomId,
@@ -96,8 +96,8 @@ pub enum Command {
         guest: Option<String>,
         /// The new note.
         note: Option<String>,
-        /// The new party.
-        party: Option<i32>,
+        /// What becomes of the party.
+        party: Change<i32>,
     },
     /// Give a hold on a room more time (R13).
     RenewSlot {
@@ -262,7 +262,18 @@ pub struct StockLine {
     pub quantity: i32,
 }
 
-/// What came back: the house did it, or its rules said no.
+/// What becomes of something that need not be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change<T> {
+    /// It stays as it is.
+    Keep,
+    /// It is not known any more.
+    Clear,
+    /// It is this from now on.
+    Set(T),
+}
+
+/// What came back: the site did it, or its rules said no.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Done or refused.
@@ -274,7 +285,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Why the house said no, if it did.
+    /// Why the rules said no, if it did.
     pub fn refusal(&self) -> Option<&Refusal> {
         self.outcome.as_ref().err().map(|refused| &refused.refusal)
     }

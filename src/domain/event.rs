@@ -15,8 +15,8 @@ pub enum Subject {
     Room(RoomId),
     /// An item itself.
     Item(ItemId),
-    /// The house itself.
-    House,
+    /// The site itself.
+    Site,
 }
 
 /// What happened.
@@ -24,7 +24,7 @@ pub enum Subject {
 pub enum EventKind {
     /// A hold was made.
     Held,
-    /// The house took the room for itself.
+    /// The site took the room for itself.
     Blocked,
     /// A claim came from elsewhere, already confirmed.
     Imported,
@@ -46,7 +46,7 @@ pub enum EventKind {
     Adjusted,
     /// A room or an item was added.
     Added,
-    /// The settings of the house or of a room changed.
+    /// The settings of the site or of a room changed.
     Changed,
     /// A room or an item takes no new claims.
     Retired,
@@ -108,7 +108,7 @@ pub struct Event {
     pub kind: EventKind,
     /// To what.
     pub subject: Subject,
-    /// The name of the room, the item or the house concerned.
+    /// The name of the room, the item or the site concerned.
     pub subject_name: String,
     /// The guest of the claim concerned; empty if none. For screens, never for logs (R27).
     pub guest: String,

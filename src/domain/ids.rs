@@ -21,7 +21,7 @@ macro_rules! number {
 }
 
 number!(
-    /// A house. First column of every key (R29).
+    /// A site. First column of every key (R29).
     SiteId
 );
 number!(

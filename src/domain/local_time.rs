@@ -13,7 +13,7 @@ use super::{BookedBy, LocalTimeError, Period, Refusal, Room, SiteCalendar};
 pub enum TypedTime {
     /// With an offset: an instant already.
     Instant(DateTime<Utc>),
-    /// What the house's clocks show.
+    /// What the site's clocks show.
     Local(NaiveDateTime),
     /// `24:00` of a date: where it ends (R6).
     EndOf(NaiveDate),
@@ -26,7 +26,7 @@ pub enum TypedTime {
 /// Why two texts are no period.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PeriodTextError {
-    /// They can be read, and the house says no.
+    /// They can be read, and the site says no.
     #[error("the house refuses these times")]
     Refused(Refusal),
     /// They can't be read; a sentence that says how to write them. It quotes what was typed, so make it harmless.

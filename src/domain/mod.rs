@@ -1,34 +1,35 @@
-//! The words of the house: periods, the site's calendar, rooms, holds, stock, commands and refusals.
+//! The words of the site: periods, the site's calendar, rooms, holds, stock, commands and refusals.
 //!
 //! Pure values and pure functions. This module must not know about I/O, async, SQL, a terminal or a clock: whoever
 //! needs "now" hands it in.
 
 pub mod alternative;
 pub mod calendar;
+pub mod catalogue;
 pub mod claim;
 pub mod command;
+pub mod dates;
 pub mod duration;
 pub mod event;
-pub mod house;
-pub mod house_file;
 pub mod ids;
 pub mod local_time;
 pub mod mistake;
 pub mod period;
 pub mod refusal;
 pub mod server;
+pub mod site_file;
 pub mod text;
 
 pub use alternative::Alternative;
 pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
+pub use catalogue::{BookedBy, Item, NewItem, NewRoom, NightTimes, Room, Site};
 pub use claim::{Claim, ClaimState, Group, HoldKind, Purpose, SlotHold, StockHold};
 pub use command::{
-    Answer, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
+    Answer, Change, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
 };
 pub use event::{Event, EventKind, Subject};
-pub use house::{BookedBy, Item, NewItem, NewRoom, NightTimes, Room, Site};
-pub use house_file::{HouseFile, SiteEntry};
 pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};
 pub use period::{Period, PeriodError};
 pub use refusal::Refusal;
 pub use server::{Applied, ServerAnswer, ServerCommand, ServerRequest, SiteChange};
+pub use site_file::{SiteEntry, SiteFile};

@@ -1,4 +1,4 @@
-//! Refusals: the house rules said no. A closed set (design section 5), one stable code each, a sentence that a clerk
+//! Refusals: the rules said no. A closed set (design section 5), one stable code each, a sentence that a clerk
 //! understands, and details to act on. A refusal is an answer, not an error.
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::duration::{spoken, spoken_seconds};
 use super::text::harmless;
 use super::{
-    Alternative, ClaimState, HoldKind, Period, Purpose, RoomId, SiteCalendar, SlotHoldId, Version,
+    Alternative, ClaimState, HoldKind, Period, Purpose, RoomId, SiteCalendar, SlotHold, SlotHoldId,
+    Version,
 };
 
-/// Why the house said no.
+/// Why the rules said no.
 ///
 /// Serialised as `{"refusal": code, "details": {…}}`, the same shape in the database's answers, in the request table
 /// and in `--json`.
@@ -131,7 +132,7 @@ pub enum Refusal {
         /// What was asked for.
         quantity: i64,
     },
-    /// A text is longer than the house stores (R26).
+    /// A text is longer than the site stores (R26).
     TextTooLong {
         /// Which: guest, note, reason, name, desk.
         field: String,
@@ -214,7 +215,7 @@ pub enum PeriodProblem {
     NotHours,
     /// Departure is not after arrival.
     NoNights,
-    /// How long to hold is not a length of time that this house allows.
+    /// How long to hold is not a length of time that this site allows.
     HoldLength,
     /// A line of a group wants a room that an earlier line of it has at that time.
     OwnLinesOverlap,
@@ -404,6 +405,23 @@ impl Refusal {
 }
 
 impl SlotTaken {
+    /// By a claim that is known already, without what is free instead.
+    pub fn by(claim: &SlotHold) -> Self {
+        Self {
+            room_id: claim.room,
+            room: claim.room_name.clone(),
+            hold_id: Some(claim.id),
+            period: Some(claim.period),
+            occupied_until: Some(claim.occupied_until),
+            state: Some(claim.state),
+            purpose: Some(claim.purpose),
+            guest: Some(claim.guest.clone()),
+            desk: Some(claim.desk.0.clone()),
+            expires_at: claim.expires_at,
+            choices: Vec::new(),
+        }
+    }
+
     fn sentence(&self, calendar: &SiteCalendar) -> String {
         let room = harmless(&self.room);
         let Some(period) = self.period else {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, HouseFile, Refusal, RequestId, Site, SiteId};
+use super::{Desk, Refusal, RequestId, Site, SiteFile, SiteId};
 
 /// A [`ServerCommand`] with the id that it was given before it was sent (R21).
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub enum ServerCommand {
     /// Make a site what its file says; applied twice it changes nothing.
     ApplySite {
         /// The file.
-        file: HouseFile,
+        file: SiteFile,
     },
     /// Make a site the one that is meant when none is named.
     DefaultSite {
@@ -69,7 +69,7 @@ pub struct SiteChange {
     pub applied: Vec<Applied>,
 }
 
-/// One line of what applying a house file did or found.
+/// One line of what applying a site file did or found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// site, room or item.

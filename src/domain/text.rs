@@ -42,7 +42,7 @@ fn harmless_char(character: char) -> char {
     }
 }
 
-/// Why a text can't be the name of a room, an item or a house.
+/// Why a text can't be the name of a room, an item or a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// Nothing to see in it.

@@ -9,7 +9,7 @@ use sqlx::postgres::PgConnection;
 
 use super::faults::{Kind, fault, kind};
 use super::send::{SendError, send, send_to_server};
-use super::{House, Store, StoreError};
+use super::{SiteStore, Store, StoreError};
 use crate::domain::{Answer, Refusal, Request, RequestId, ServerAnswer, ServerRequest, SiteId};
 
 /// How long one statement may take before the connection counts as lost: longer than the server's own limit.
@@ -116,7 +116,7 @@ impl Question for ServerRequest {
     }
 }
 
-impl House {
+impl SiteStore {
     /// Asks for a command and waits for the answer.
     ///
     /// The command runs in a task of its own: dropping this future does not cancel a write halfway.
@@ -131,7 +131,7 @@ impl House {
     /// The same, and tells when it is being asked again.
     ///
     /// # Errors
-    /// As [`House::execute`].
+    /// As [`SiteStore::execute`].
     pub async fn execute_reporting(
         &self,
         request: Request,
@@ -145,10 +145,10 @@ impl House {
 }
 
 impl Store {
-    /// Asks for a command to the server and waits for the answer, in the way of [`House::execute`].
+    /// Asks for a command to the server and waits for the answer, in the way of [`SiteStore::execute`].
     ///
     /// # Errors
-    /// As [`House::execute`]; [`StoreError::Usage`] also if the site is a demo's and can't be meant.
+    /// As [`SiteStore::execute`]; [`StoreError::Usage`] also if the site is a demo's and can't be meant.
     pub async fn execute_server(&self, request: ServerRequest) -> Result<ServerAnswer, StoreError> {
         self.answer(request, |_| ()).await
     }

@@ -11,9 +11,9 @@ use tokio::task::JoinHandle;
 
 use super::faults::fault;
 use super::send::send;
-use super::sites::house_json;
-use super::{House, Store, StoreError};
-use crate::domain::{Desk, HouseFile, Request, RequestId, SiteId};
+use super::sites::site_file_json;
+use super::{SiteStore, Store, StoreError};
+use crate::domain::{Desk, Request, RequestId, SiteFile, SiteId};
 
 /// How often the session that keeps a demo's site is looked after.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ const LOOK_AFTER: Duration = Duration::from_secs(5);
 /// A site of its own for one demo. Whoever opens it removes it; what a killed demo leaves is removed by the next one.
 #[derive(Debug)]
 pub struct DemoSite {
-    house: House,
+    site_store: SiteStore,
     keeper: JoinHandle<()>,
     enough: oneshot::Sender<()>,
 }
@@ -46,7 +46,7 @@ impl Store {
     pub async fn open_demo_site(
         &self,
         desk: &Desk,
-        file: &HouseFile,
+        file: &SiteFile,
     ) -> Result<DemoSite, StoreError> {
         self.ask(async |mut connection| {
             let removed = sqlx::query!("SELECT remove_abandoned_demo_sites()")
@@ -64,7 +64,7 @@ impl Store {
             r#"SELECT open_demo_site($1, $2, $3) AS "site_id!""#,
             RequestId::fresh().0,
             desk.0,
-            house_json(file)
+            site_file_json(file)
         )
         .fetch_one(&mut connection)
         .await
@@ -79,7 +79,7 @@ impl Store {
         let (enough, heard) = oneshot::channel();
         let keeper = tokio::spawn(keep(self.clone(), site.id, connection, heard));
         Ok(DemoSite {
-            house: self.house(site),
+            site_store: self.site_store(site),
             keeper,
             enough,
         })
@@ -87,9 +87,9 @@ impl Store {
 }
 
 impl DemoSite {
-    /// The house.
-    pub fn house(&self) -> &House {
-        &self.house
+    /// The site.
+    pub fn site_store(&self) -> &SiteStore {
+        &self.site_store
     }
 
     /// Removes it with every row.
@@ -97,9 +97,9 @@ impl DemoSite {
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults; then the next demo removes it.
     pub async fn remove(self) -> Result<(), StoreError> {
-        let site = self.house.site.id;
+        let site = self.site_store.site.id;
         let removed = self
-            .house
+            .site_store
             .store
             .ask(async |mut connection| {
                 let removed = sqlx::query!("SELECT remove_demo_site($1)", site.0)
@@ -145,7 +145,7 @@ async fn keep(
     let _ = connection.close().await;
 }
 
-impl House {
+impl SiteStore {
     /// Makes ready for a command: an idle connection that has its statement prepared.
     ///
     /// The statement is sent in a transaction that may not write, which ends it at its first step: whatever the

@@ -2,7 +2,7 @@
 
 use crate::domain::RequestId;
 
-/// A fault: not an answer of the house, but no answer.
+/// A fault: not an answer of the site, but no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The server can't be reached, or went away. Exit code 4.
@@ -48,7 +48,7 @@ pub enum StoreError {
     /// The site asked for does not exist, or none was named where there are several.
     #[error("{0}")]
     Site(String),
-    /// Something that the house's file or arguments ask for can't be, in a full sentence. Exit code 2.
+    /// Something that the site's file or arguments ask for can't be, in a full sentence. Exit code 2.
     #[error("{0}")]
     Usage(String),
     /// Anything else, in a sentence; the log has the details.

@@ -1,4 +1,4 @@
-//! What a database error means: ask again, out of reach, a rule of the house, or a fault. By SQLSTATE and by the name of
+//! What a database error means: ask again, out of reach, a rule of the site, or a fault. By SQLSTATE and by the name of
 //! the constraint, never by the message; neither reaches a desk (design section 5).
 
 use sqlx::Error;
@@ -130,7 +130,7 @@ fn no_encryption() -> String {
         .into()
 }
 
-/// Whether a guard speaks of something that the person gave, rather than of the state of the house.
+/// Whether a guard speaks of something that the person gave, rather than of the state of the site.
 fn is_about_an_argument(guard: &str) -> bool {
     guard == "site_time_zone"
         || guard == "site_demo_is_no_default"

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::rows::read;
-use super::{House, StoreError};
+use super::{SiteStore, StoreError};
 use crate::domain::{Alternative, Period};
 
 /// What is looked for.
@@ -19,7 +19,7 @@ pub struct FreeSearch {
     pub features: Vec<String>,
 }
 
-impl House {
+impl SiteStore {
     /// The first free period of a length in each room that will do, soonest first.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! reads are functions of the site; [`watch`] keeps a console's picture fresh. This module must not know about
 //! screens, keys or arguments.
 
+mod catalogue;
 mod commands;
 mod connections;
 mod demo;
@@ -11,15 +12,14 @@ mod error;
 mod faults;
 mod free;
 mod hint;
-mod house;
 pub mod lab;
-mod picture;
 mod prompt;
 mod read;
 mod rows;
 mod schema;
 mod send;
 mod sites;
+mod snapshot;
 pub mod stepwise;
 pub mod watch;
 
@@ -27,11 +27,11 @@ pub use commands::Progress;
 pub use demo::{DemoSite, Recorded};
 pub use error::StoreError;
 pub use free::FreeSearch;
-pub use picture::Picture;
 pub use prompt::{Prompt, Said, Waiting};
 pub use read::{HistoryOf, Problem, SlotFilter, StockFilter};
 pub use schema::{ProtocolText, SchemaState};
 pub use sites::Opened;
+pub use snapshot::Snapshot;
 pub use stepwise::{StepLimits, StepPlace, StepView, Stepwise};
 pub use watch::{Revive, Watch, WatchEvent};
 
@@ -42,10 +42,10 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
+use self::catalogue::Catalogue;
 use self::connections::Connections;
 use self::faults::{Kind, fault, kind};
 use self::hint::Hints;
-use self::house::Catalogue;
 use crate::domain::{Desk, Site};
 
 /// How long a read may take before the server counts as out of reach: longer than the server's own limit.
@@ -63,7 +63,7 @@ pub struct Store {
 
 /// A store bound to one site; every call carries its id (R29).
 #[derive(Debug, Clone)]
-pub struct House {
+pub struct SiteStore {
     store: Store,
     site: Site,
     /// What was found with the site, where it was opened for one command.
@@ -114,12 +114,12 @@ impl Store {
     }
 
     /// This store, bound to a site.
-    pub fn house(&self, site: Site) -> House {
-        self.house_with(site, None)
+    pub fn site_store(&self, site: Site) -> SiteStore {
+        self.site_store_with(site, None)
     }
 
-    fn house_with(&self, site: Site, catalogue: Option<Arc<Catalogue>>) -> House {
-        House {
+    fn site_store_with(&self, site: Site, catalogue: Option<Arc<Catalogue>>) -> SiteStore {
+        SiteStore {
             store: self.clone(),
             site,
             catalogue,
@@ -197,7 +197,7 @@ impl Store {
     }
 }
 
-impl House {
+impl SiteStore {
     /// The site, as it was when it was looked up.
     pub fn site(&self) -> &Site {
         &self.site

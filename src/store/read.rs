@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::rows::{EventRow, List, read, read_list};
-use super::{House, Store, StoreError};
+use super::{SiteStore, Store, StoreError};
 use crate::domain::{
     ClaimState, Desk, Event, Group, GroupId, HoldKind, ItemId, Period, RequestId, RoomId, SlotHold,
     SlotHoldId, StockHold, StockHoldId,
@@ -51,8 +51,8 @@ pub struct StockFilter {
 /// Whose history is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryOf {
-    /// Everything of the house.
-    House,
+    /// Everything of the site.
+    Site,
     /// One claim on a room.
     SlotHold(SlotHoldId),
     /// One claim on stock.
@@ -72,7 +72,7 @@ pub struct Problem {
     pub problem: String,
 }
 
-impl House {
+impl SiteStore {
     /// One claim on a room.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl House {
     /// One claim on stock.
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn stock_hold(&self, hold: StockHoldId) -> Result<Option<StockHold>, StoreError> {
         self.look_up("stock", hold.0).await
     }
@@ -92,7 +92,7 @@ impl House {
     /// Several claims that were made as one (R20).
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn group(&self, group: GroupId) -> Result<Option<Group>, StoreError> {
         self.look_up("group", group.0).await
     }
@@ -118,7 +118,7 @@ impl House {
     /// What a number stands for: numbers of claims and groups come from one sequence.
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn kind_of(&self, number: i64) -> Result<Option<HoldKind>, StoreError> {
         let kind = self
             .store
@@ -136,7 +136,7 @@ impl House {
     /// Claims on rooms, oldest first.
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn slot_holds(&self, filter: &SlotFilter) -> Result<Vec<SlotHold>, StoreError> {
         let mut found: Vec<SlotHold> = Vec::new();
         loop {
@@ -169,7 +169,7 @@ impl House {
     /// Claims on stock, oldest first.
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn stock_holds(&self, filter: &StockFilter) -> Result<Vec<StockHold>, StoreError> {
         let mut found: Vec<StockHold> = Vec::new();
         loop {
@@ -200,7 +200,7 @@ impl House {
     /// The active claims that touch a window, by room and start (R6).
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn claims_in(&self, window: Period) -> Result<Vec<SlotHold>, StoreError> {
         let claims = self
             .store
@@ -225,10 +225,10 @@ impl House {
     /// What happened, oldest first; the life of one claim in the order of its versions.
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn history(&self, of: HistoryOf) -> Result<Vec<Event>, StoreError> {
         let (slot, stock, request) = match of {
-            HistoryOf::House => (None, None, None),
+            HistoryOf::Site => (None, None, None),
             HistoryOf::SlotHold(hold) => (Some(hold.0), None, None),
             HistoryOf::StockHold(hold) => (None, Some(hold.0), None),
             HistoryOf::Request(request) => (None, None, Some(request.0)),
@@ -264,7 +264,7 @@ impl House {
     /// Says how many claims expired.
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn sweep(&self, desk: &Desk) -> Result<i64, StoreError> {
         let mut expired = 0;
         loop {
@@ -294,7 +294,7 @@ impl House {
     /// Proves the rules from the rows; nothing means that all is well.
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn check(&self) -> Result<Vec<Problem>, StoreError> {
         self.store
             .ask(async |mut connection| {
@@ -316,7 +316,7 @@ impl House {
     /// The database's clock (R10).
     ///
     /// # Errors
-    /// As [`House::slot_hold`].
+    /// As [`SiteStore::slot_hold`].
     pub async fn now(&self) -> Result<DateTime<Utc>, StoreError> {
         self.store.now().await
     }

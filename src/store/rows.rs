@@ -217,7 +217,7 @@ impl TryFrom<EventRow> for Event {
             (_, Some(hold), _, Some(item)) => Subject::StockHold(hold, item),
             (None, None, Some(room), _) => Subject::Room(room),
             (None, None, None, Some(item)) => Subject::Item(item),
-            (None, None, None, None) => Subject::House,
+            (None, None, None, None) => Subject::Site,
             _ => return Err(unreadable("event")),
         };
         Ok(Self {

@@ -5,9 +5,9 @@ use sqlx::postgres::PgConnection;
 
 use super::StoreError;
 use super::rows::{AnswerRow, read};
-use super::sites::house_json;
+use super::sites::site_file_json;
 use crate::domain::{
-    Answer, Command, Request, ServerAnswer, ServerCommand, ServerRequest, SiteId, SlotLine,
+    Answer, Change, Command, Request, ServerAnswer, ServerCommand, ServerRequest, SiteId, SlotLine,
     StockLine,
 };
 
@@ -28,6 +28,15 @@ impl From<sqlx::Error> for SendError {
 impl From<StoreError> for SendError {
     fn from(error: StoreError) -> Self {
         Self::Unreadable(error)
+    }
+}
+
+/// How the function is told what becomes of a party: null keeps it, 0 clears it.
+fn party_number(party: Change<i32>) -> Option<i32> {
+    match party {
+        Change::Keep => None,
+        Change::Clear => Some(0),
+        Change::Set(party) => Some(party),
     }
 }
 
@@ -81,7 +90,7 @@ commands! {
         [site, id, desk, hold.0, reason, expect_version.map(|version| version.0)];
     EditSlot { hold, expect_version, guest, note, party } => edit_slot,
         "SELECT edit_slot($1, $2, $3, $4, $5, $6, $7, $8)",
-        [site, id, desk, hold.0, guest.as_deref(), note.as_deref(), *party, expect_version.map(|version| version.0)];
+        [site, id, desk, hold.0, guest.as_deref(), note.as_deref(), party_number(*party), expect_version.map(|version| version.0)];
     RenewSlot { hold, expect_version, ttl } => renew_slot,
         "SELECT renew_slot($1, $2, $3, $4, $5, $6)",
         [site, id, desk, hold.0, *ttl as _, expect_version.map(|version| version.0)];
@@ -146,7 +155,7 @@ commands! {
         [id, desk, name, time_zone];
     ApplySite { file } => apply_house,
         "SELECT apply_house($1, $2, $3)",
-        [id, desk, house_json(file)];
+        [id, desk, site_file_json(file)];
     DefaultSite { site } => default_site,
         "SELECT default_site($1, $2, $3)",
         [id, desk, site.0];

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::house::Catalogue;
+use super::catalogue::Catalogue;
 use super::rows::{SiteRow, read};
 use super::schema::{TextInForce, check_text};
-use super::{House, Store, StoreError};
-use crate::domain::house_file::HouseFile;
+use super::{SiteStore, Store, StoreError};
+use crate::domain::site_file::SiteFile;
 use crate::domain::text::harmless;
 use crate::domain::{Item, Room, Site};
 
@@ -17,7 +17,7 @@ use crate::domain::{Item, Room, Site};
 #[derive(Debug)]
 pub struct Opened {
     /// The site that is meant, with its rooms and items as they are now; or why there is no telling.
-    pub house: Result<House, StoreError>,
+    pub site_store: Result<SiteStore, StoreError>,
     /// Whether there is no site but those of demos.
     pub is_empty: bool,
 }
@@ -75,9 +75,9 @@ impl Store {
             .await?;
         let row: OpenedRow = read(opened, "site")?;
         check_text(row.text.as_ref())?;
-        let house = match row.site {
+        let site_store = match row.site {
             Some(site) => Site::try_from(site).map(|site| {
-                self.house_with(
+                self.site_store_with(
                     site,
                     Some(Arc::new(Catalogue {
                         rooms: row.rooms,
@@ -88,7 +88,7 @@ impl Store {
             None => Err(no_telling(name, row.sites)),
         };
         Ok(Opened {
-            house,
+            site_store,
             is_empty: row.sites == 0,
         })
     }
@@ -98,7 +98,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Site`] with a sentence, if there is none or no telling which; and as [`Store::open_site`].
     pub async fn site(&self, name: Option<&str>) -> Result<Site, StoreError> {
-        Ok(self.open_site(name).await?.house?.site().clone())
+        Ok(self.open_site(name).await?.site_store?.site().clone())
     }
 }
 
@@ -121,7 +121,7 @@ fn no_telling(name: Option<&str>, sites: i64) -> StoreError {
     })
 }
 
-pub(super) fn house_json(file: &HouseFile) -> Value {
+pub(super) fn site_file_json(file: &SiteFile) -> Value {
     let site = &file.site;
     json!({
         "site": {

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-use super::{House, Picture, StoreError, hint};
+use super::{SiteStore, Snapshot, StoreError, hint};
 use crate::domain::{Desk, Period};
 
 /// How often the change log is asked.
@@ -39,8 +39,8 @@ pub enum WatchEvent {
         latency: Duration,
     },
     /// A new picture, because something changed or another window was asked for.
-    Picture(Arc<Picture>),
-    /// The database is away. The last picture stays; the watch goes on trying, and says `Alive` and `Picture` when it
+    Snapshot(Arc<Snapshot>),
+    /// The database is away. The last picture stays; the watch goes on trying, and says `Alive` and `Snapshot` when it
     /// is back.
     Lost {
         /// A full sentence for the person: what happened and what is being done.
@@ -78,8 +78,8 @@ impl Drop for Watch {
     }
 }
 
-impl House {
-    /// Watches the house through a window, for the desk that sweeps meanwhile.
+impl SiteStore {
+    /// Watches the site through a window, for the desk that sweeps meanwhile.
     pub fn watch(
         &self,
         desk: Desk,
@@ -90,7 +90,7 @@ impl House {
         let (window, window_seen) = watch::channel(window);
         let look = Arc::new(Notify::new());
         let watcher = Watcher {
-            house: self.clone(),
+            site_store: self.clone(),
             desk,
             window: window_seen,
             look: look.clone(),
@@ -110,7 +110,7 @@ impl House {
 }
 
 struct Watcher {
-    house: House,
+    site_store: SiteStore,
     desk: Desk,
     window: watch::Receiver<Period>,
     look: Arc<Notify>,
@@ -118,7 +118,7 @@ struct Watcher {
     revive: Option<Revive>,
     /// The snapshot up to which changes are known; none after a connection was lost.
     seen: Option<String>,
-    shown: Option<Arc<Picture>>,
+    shown: Option<Arc<Snapshot>>,
     read_at: Option<Instant>,
 }
 
@@ -151,10 +151,10 @@ impl Watcher {
     async fn turn(&mut self) -> Result<(), StoreError> {
         let fresh = self.seen.is_none();
         if fresh {
-            self.house.store.check_schema().await?;
+            self.site_store.store.check_schema().await?;
         }
         let asked_at = Instant::now();
-        let changes = self.house.changes_since(self.seen.as_deref()).await?;
+        let changes = self.site_store.changes_since(self.seen.as_deref()).await?;
         self.say(WatchEvent::Alive {
             now: changes.now,
             latency: asked_at.elapsed(),
@@ -168,16 +168,16 @@ impl Watcher {
             .is_none_or(|read_at| read_at.elapsed() >= FULL_READ);
         if fresh || swept || asked_for || overdue || changes.count > 0 {
             let window = *self.window.borrow_and_update();
-            let picture = self.house.picture(window).await?;
+            let snapshot = self.site_store.snapshot(window).await?;
             self.read_at = Some(Instant::now());
             let same = self
                 .shown
                 .as_ref()
-                .is_some_and(|shown| shown.shows_the_same_as(&picture));
+                .is_some_and(|shown| shown.shows_the_same_as(&snapshot));
             if fresh || asked_for || !same {
-                let picture = Arc::new(picture);
-                self.shown = Some(picture.clone());
-                self.say(WatchEvent::Picture(picture));
+                let snapshot = Arc::new(snapshot);
+                self.shown = Some(snapshot.clone());
+                self.say(WatchEvent::Snapshot(snapshot));
             }
         }
         Ok(())
@@ -187,7 +187,7 @@ impl Watcher {
     async fn sweep(&self) -> Result<bool, StoreError> {
         let mut swept = false;
         loop {
-            match self.house.sweep_turn(&self.desk).await {
+            match self.site_store.sweep_turn(&self.desk).await {
                 Ok(0) => return Ok(swept),
                 Ok(_) => swept = true,
                 Err(
@@ -220,12 +220,12 @@ fn away(error: &StoreError) -> String {
 }
 
 /// Listens for hints, as long as the watch lives. Losing the connection loses hints and nothing else.
-async fn listen(house: House, look: Arc<Notify>) {
-    let payload = house.site.id.to_string();
+async fn listen(site_store: SiteStore, look: Arc<Notify>) {
+    let payload = site_store.site.id.to_string();
     loop {
         let pool = PgPoolOptions::new()
             .max_connections(1)
-            .connect_lazy_with(house.store.connections.options().clone());
+            .connect_lazy_with(site_store.store.connections.options().clone());
         if let Ok(mut listener) = PgListener::connect_with(&pool).await
             && listener.listen(hint::CHANNEL).await.is_ok()
         {
@@ -247,7 +247,7 @@ struct Changes {
     count: i64,
 }
 
-impl House {
+impl SiteStore {
     async fn changes_since(&self, seen: Option<&str>) -> Result<Changes, StoreError> {
         self.store
             .ask(async |mut connection| {

@@ -1,11 +1,12 @@
 //! Both desks on one house, without a terminal.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent};
-use keyrack::console::keys::Keymap;
+use keyrack::console::actions;
 use keyrack::demo::{Context, Desks, Happening, Verdict, Which};
-use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{ClaimState, Desk};
 use keyrack::store::DemoSite;
 
@@ -21,16 +22,16 @@ struct Demo {
 impl Demo {
     async fn open() -> Self {
         let test = TestHouse::new().await;
-        let file = HouseFile::parse(HOUSE).unwrap();
+        let file = SiteFile::parse(HOUSE).unwrap();
         let site = test
             .store
             .open_demo_site(&Desk("anna".into()), &file)
             .await
             .unwrap();
         let desks = Desks::open(Context {
-            house: site.house().clone(),
+            site_store: site.site_store().clone(),
             names: [Desk("anna".into()), Desk("bert".into())],
-            keymap: Arc::new(Keymap::default()),
+            keymap: Arc::new(actions::keymap(&HashMap::new()).unwrap()),
             sizes: [(100, 30); 2],
             revive: None,
         })
@@ -140,8 +141,8 @@ async fn each_desk_has_its_own_cursor_and_both_see_what_one_does() {
         .press(Which::Second, KeyEvent::from(KeyCode::Enter));
     demo.desks.settle().await.unwrap();
     for which in Which::BOTH {
-        let board = demo.desks.station(which).model().board.as_ref().unwrap();
-        let claims = &board.picture().claims;
+        let indexed = demo.desks.session(which).model().indexed.as_ref().unwrap();
+        let claims = &indexed.snapshot().claims;
         assert_eq!(claims.len(), 1);
         assert_eq!(claims[0].desk.0, "bert");
         assert_eq!(claims[0].room_name, "Garden room");
@@ -170,14 +171,14 @@ async fn a_key_that_asks_nothing_of_the_house_is_only_pressed() {
     demo.desks.press(Which::Second, key('g'));
     demo.desks.fire(KeyEvent::from(KeyCode::Enter));
     demo.desks.settle().await.unwrap();
-    let board = demo
+    let indexed = demo
         .desks
-        .station(Which::First)
+        .session(Which::First)
         .model()
-        .board
+        .indexed
         .as_ref()
         .unwrap();
-    assert_eq!(board.picture().claims.len(), 1);
-    assert_eq!(board.picture().claims[0].desk.0, "anna");
+    assert_eq!(indexed.snapshot().claims.len(), 1);
+    assert_eq!(indexed.snapshot().claims[0].desk.0, "anna");
     demo.close().await;
 }

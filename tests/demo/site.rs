@@ -1,6 +1,6 @@
 //! The demo's own site: made for one run, never in the way of another, gone without a trace.
 
-use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{Desk, RequestId, ServerCommand, ServerRequest};
 use keyrack::store::Store;
 use sqlx::postgres::PgConnection;
@@ -39,8 +39,8 @@ fn anna() -> Desk {
     Desk("anna".into())
 }
 
-fn file() -> HouseFile {
-    HouseFile::parse(HOUSE).unwrap()
+fn file() -> SiteFile {
+    SiteFile::parse(HOUSE).unwrap()
 }
 
 /// The name of the guard that refused a statement.
@@ -59,11 +59,11 @@ async fn a_demo_s_site_goes_with_every_row_and_others_stay_as_they_are() {
     let mut look = test.database.connect().await;
 
     let demo = test.store.open_demo_site(&anna(), &file()).await.unwrap();
-    let site = demo.house().site().clone();
+    let site = demo.site_store().site().clone();
     assert!(site.is_demo);
     let before = rows(&mut look, "<>", site.id.0).await;
 
-    let house = demo.house();
+    let house = demo.site_store();
     let room = house.room_named("Blue room").await.unwrap().unwrap().id;
     let item = house.item_named("Breakfast").await.unwrap().unwrap().id;
     for command in [
@@ -98,7 +98,7 @@ async fn a_demo_s_site_goes_with_every_row_and_others_stay_as_they_are() {
 async fn a_demo_s_site_never_counts_as_one_to_choose() {
     let test = TestHouse::new().await;
     let demo = test.store.open_demo_site(&anna(), &file()).await.unwrap();
-    let name = demo.house().site().name.clone();
+    let name = demo.site_store().site().name.clone();
     assert!(name.starts_with("Test House (demo "), "{name}");
     // The only one, still.
     assert_eq!(test.store.site(None).await.unwrap(), *test.house.site());
@@ -106,9 +106,9 @@ async fn a_demo_s_site_never_counts_as_one_to_choose() {
     // By its name it is found.
     assert_eq!(
         test.store.site(Some(&name)).await.unwrap().id,
-        demo.house().site().id
+        demo.site_store().site().id
     );
-    let site = demo.house().site().id;
+    let site = demo.site_store().site().id;
     let choose = ServerRequest::fresh(anna(), ServerCommand::DefaultSite { site });
     let told = test.store.execute_server(choose).await.unwrap_err();
     assert!(told.to_string().contains("is a demo's"), "{told}");
@@ -139,11 +139,11 @@ async fn what_a_killed_demo_left_is_removed_by_the_next_and_a_running_one_is_not
     let test = TestHouse::new().await;
     let running = test.store.open_demo_site(&anna(), &file()).await.unwrap();
     let killed = test.store.open_demo_site(&anna(), &file()).await.unwrap();
-    let left = killed.house().site().id.0;
-    let room = killed.house().room_named("Blue room").await.unwrap();
+    let left = killed.site_store().site().id.0;
+    let room = killed.site_store().room_named("Blue room").await.unwrap();
     let request =
         keyrack::domain::Request::fresh(anna(), hold_slot(room.unwrap().id, hours(0, 1), None));
-    killed.house().execute(request).await.unwrap();
+    killed.site_store().execute(request).await.unwrap();
 
     // The session that keeps it ends, and nobody is there to take its lock again.
     let mut hands = test.database.connect().await;
@@ -167,7 +167,10 @@ async fn what_a_killed_demo_left_is_removed_by_the_next_and_a_running_one_is_not
             .unwrap();
     assert_eq!(
         still,
-        [running.house().site().id.0, next.house().site().id.0]
+        [
+            running.site_store().site().id.0,
+            next.site_store().site().id.0
+        ]
     );
     test.assert_all_is_well().await;
     running.remove().await.unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use keyrack::domain::{Answer, Request};
-use keyrack::store::{House, Progress, StoreError};
+use keyrack::store::{Progress, SiteStore, StoreError};
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::sync::Semaphore;
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 7;
 struct Trial<'a> {
     place: &'a Place,
     proxy: Proxy,
-    house: House,
+    house: SiteStore,
     request: Request,
     what: String,
 }

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
-use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
     BookedBy, Command, Desk, Done, ItemId, NewItem, NewRoom, NightTimes, Request, RequestId,
     RoomId, ServerCommand, ServerRequest,
 };
-use keyrack::store::{House, Store, StoreError};
+use keyrack::store::{SiteStore, Store, StoreError};
 use sqlx::postgres::PgConnection;
 
 use crate::proxy::{Break, Fault, Proxy, Way};
@@ -83,7 +83,7 @@ impl Change {
         }
     }
 
-    async fn ask(&self, store: &Store, house: &House) -> Result<(), StoreError> {
+    async fn ask(&self, store: &Store, house: &SiteStore) -> Result<(), StoreError> {
         let (id, desk) = (self.request, &Desk("bert".into()));
         let to_house = async |command| {
             let desk = desk.clone();
@@ -112,7 +112,7 @@ impl Change {
                 to_server(ServerCommand::AddSite { name, time_zone }).await?
             }
             _ => {
-                let file = HouseFile::parse(&HOUSE.replace("Test House", &self.name)).unwrap();
+                let file = SiteFile::parse(&HOUSE.replace("Test House", &self.name)).unwrap();
                 to_server(ServerCommand::ApplySite { file }).await?
             }
         };
@@ -154,7 +154,7 @@ async fn r24_a_change_to_the_house_itself_is_done_once_wherever_its_conversation
                 let change = Change::new(function, &test).await;
                 let proxy = Proxy::before(&options).await;
                 let store = Store::connect(proxy.options(&options)).await.unwrap();
-                let house = store.house(test.house.site().clone());
+                let house = store.site_store(test.house.site().clone());
                 let fault = Fault { way, after, what };
                 proxy.arm([(fault, Some(format!("{function}(")))]);
                 change
@@ -190,7 +190,7 @@ async fn r24_a_change_to_the_house_itself_that_nobody_can_be_asked_about_is_unkn
         let change = Change::new(function, &test).await;
         let proxy = Proxy::before(&options).await;
         let store = Store::connect(proxy.options(&options)).await.unwrap();
-        let house = store.house(test.house.site().clone());
+        let house = store.site_store(test.house.site().clone());
         let (way, what) = (Way::Answering, Break::Cut);
         let fault = Fault {
             way,

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::TimeDelta;
-use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
-    Answer, Command, Desk, Done, GroupId, ItemId, Request, RequestId, RoomId, ServerCommand,
-    SlotHoldId, SlotLine, StockHoldId, StockLine,
+    Answer, Change, Command, Desk, Done, GroupId, ItemId, Request, RequestId, RoomId,
+    ServerCommand, SlotHoldId, SlotLine, StockHoldId, StockLine,
 };
-use keyrack::store::{House, Store};
+use keyrack::store::{SiteStore, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
 use crate::support::{HOUSE, change_site, hold_slot, hold_stock, hours};
@@ -46,7 +46,7 @@ pub fn function(name: &str) -> String {
 /// A site, seen by a desk that nothing disturbs.
 pub struct Place {
     pub options: PgConnectOptions,
-    pub house: House,
+    pub house: SiteStore,
     pub desk: Desk,
     blue: RoomId,
     garden: RoomId,
@@ -59,9 +59,9 @@ impl Place {
     pub async fn new(options: PgConnectOptions, name: &str) -> Self {
         let store = Store::connect(options.clone()).await.unwrap();
         let desk = Desk("anna".into());
-        let file = HouseFile::parse(&HOUSE.replace("Test House", name)).unwrap();
+        let file = SiteFile::parse(&HOUSE.replace("Test House", name)).unwrap();
         let site = change_site(&store, &desk, ServerCommand::ApplySite { file }).await;
-        let house = store.house(site.site);
+        let house = store.site_store(site.site);
         let room = async |name: &str| house.room_named(name).await.unwrap().unwrap().id;
         let (blue, garden) = (room("Blue room").await, room("Garden room").await);
         let breakfast = house.item_named("Breakfast").await.unwrap().unwrap().id;
@@ -79,11 +79,11 @@ impl Place {
     }
 
     /// Another desk of the site, which connects in its own way.
-    pub async fn desk(&self, options: PgConnectOptions) -> House {
+    pub async fn desk(&self, options: PgConnectOptions) -> SiteStore {
         Store::connect(options)
             .await
             .unwrap()
-            .house(self.house.site().clone())
+            .site_store(self.house.site().clone())
     }
 
     /// A request with a command that nothing but a fault can stop: what it needs is there.
@@ -122,7 +122,7 @@ impl Place {
                 expect_version: None,
                 guest: Some("Müller".into()),
                 note: None,
-                party: Some(3),
+                party: Change::Set(3),
             },
             "renew_slot" => Command::RenewSlot {
                 hold: self.held(from).await,

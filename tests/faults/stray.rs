@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use keyrack::domain::{Command, Desk, Request, RoomId, SlotHoldId, StockHoldId};
-use keyrack::store::{House, StoreError};
+use keyrack::store::{SiteStore, StoreError};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
@@ -121,7 +121,7 @@ async fn stray(
 
 /// A desk that works beside them. Says how it was answered: a refusal's code, or the sentence of a fault.
 async fn work(
-    house: House,
+    house: SiteStore,
     rooms: Vec<i64>,
     item: keyrack::domain::ItemId,
     mut rng: fastrand::Rng,

@@ -9,7 +9,7 @@ use keyrack::domain::{
     Answer, Command, Desk, Done, GroupId, ItemId, Period, Request, RoomId, SlotHoldId, SlotLine,
     StockHoldId, StockLine,
 };
-use keyrack::store::{House, Store, StoreError};
+use keyrack::store::{SiteStore, Store, StoreError};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{Connection, Executor};
 
@@ -41,7 +41,7 @@ pub struct Record {
 
 /// What the desks play with.
 pub struct Playground {
-    pub house: House,
+    pub house: SiteStore,
     pub rooms: Vec<RoomId>,
     pub items: Vec<ItemId>,
     pub begun: Instant,
@@ -60,7 +60,7 @@ fn note<T>(made: &Mutex<Vec<T>>, new: T) {
 }
 
 impl Playground {
-    pub fn new(house: House, rooms: Vec<RoomId>, items: Vec<ItemId>) -> Self {
+    pub fn new(house: SiteStore, rooms: Vec<RoomId>, items: Vec<ItemId>) -> Self {
         Self {
             house,
             rooms,
@@ -235,7 +235,7 @@ pub async fn careful(
     until: Instant,
 ) -> Vec<Record> {
     let store = Store::connect(options).await.unwrap();
-    let house = store.house(playground.house.site().clone());
+    let house = store.site_store(playground.house.site().clone());
     let mut records = Vec::new();
     while Instant::now() < until {
         let request = Request::fresh(Desk(name.clone()), playground.command(&mut rng));
@@ -264,7 +264,7 @@ pub async fn careful(
 }
 
 /// Asks, or is impatient and asks the same twice at once: then the first answer of the two counts (R21).
-async fn ask(house: &House, request: &Request, impatient: bool) -> Result<Answer, StoreError> {
+async fn ask(house: &SiteStore, request: &Request, impatient: bool) -> Result<Answer, StoreError> {
     if !impatient {
         return house.execute(request.clone()).await;
     }

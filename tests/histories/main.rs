@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{Desk, ServerCommand};
 use keyrack::store::Store;
 use sqlx::postgres::PgConnection;
@@ -37,13 +37,13 @@ const ROUND: Duration = Duration::from_millis(2_500);
 const ITEM_TOTAL: i64 = 6;
 
 /// A round's house: few rooms and items, and no limit to renewing, which is a matter of one claim.
-fn house(round: usize) -> HouseFile {
+fn house(round: usize) -> SiteFile {
     let text = format!(
         "[site]\nname = \"Round {round}\"\ntime_zone = \"Europe/London\"\nrenewals = 100000\n\
          [[room]]\nname = \"Blue room\"\n[[room]]\nname = \"Garden room\"\n\
          [[item]]\nname = \"Breakfast\"\ntotal = {ITEM_TOTAL}\n"
     );
-    HouseFile::parse(&text).unwrap()
+    SiteFile::parse(&text).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,7 +97,7 @@ async fn play(
     let site = change_site(&store, &desk, ServerCommand::ApplySite { file })
         .await
         .site;
-    let house = store.house(site.clone());
+    let house = store.site_store(site.clone());
     let rooms = house
         .rooms()
         .await

@@ -239,7 +239,7 @@ async fn a_console_sees_raw_sql_without_waiting_for_its_full_reading() {
     let mut changed = false;
     let seen = tokio::time::timeout(Duration::from_secs(20), async {
         while let Some(event) = heard.recv().await {
-            let WatchEvent::Picture(picture) = event else {
+            let WatchEvent::Snapshot(picture) = event else {
                 continue;
             };
             if !changed {

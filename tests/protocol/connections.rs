@@ -198,7 +198,7 @@ async fn r24_a_server_that_is_gone_is_out_of_reach_in_a_sentence() {
         name: "Annex".into(),
         time_zone: "Europe/Paris".into(),
     };
-    let house = store.house(change_site(&store, &desk, add).await.site);
+    let house = store.site_store(change_site(&store, &desk, add).await.site);
     // The last one out stops it.
     server.leave().await.unwrap();
 

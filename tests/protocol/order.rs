@@ -1,7 +1,7 @@
 //! The order of the checks, and versions (R22).
 
 use chrono::TimeDelta;
-use keyrack::domain::{Command, Refusal, Version};
+use keyrack::domain::{Change, Command, Refusal, Version};
 use uuid::Uuid;
 
 use crate::support::{TestHouse, hours, refusal};
@@ -16,7 +16,7 @@ async fn r22_stale_says_what_the_claim_is_now() {
         expect_version: Some(hold.version),
         guest: Some("Okafor".into()),
         note: None,
-        party: None,
+        party: Change::Keep,
     })
     .await
     .outcome

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 use keyrack::domain::ClaimState;
-use keyrack::store::{HistoryOf, Picture, SlotFilter, StockFilter, Watch, WatchEvent};
+use keyrack::store::{HistoryOf, SlotFilter, Snapshot, StockFilter, Watch, WatchEvent};
 use sqlx::postgres::PgConnection;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -127,7 +127,7 @@ struct Screen {
 
 impl Screen {
     /// Opens a watch and waits for its first picture.
-    async fn open(test: &TestHouse) -> (Self, Picture) {
+    async fn open(test: &TestHouse) -> (Self, Snapshot) {
         let (send, events) = unbounded_channel();
         let watch = test
             .another_desk()
@@ -144,14 +144,14 @@ impl Screen {
     /// The first picture that shows it, and how long it took.
     async fn until(
         &mut self,
-        shows: impl Fn(&Picture) -> bool,
+        shows: impl Fn(&Snapshot) -> bool,
         limit: Duration,
-    ) -> (Picture, Duration) {
+    ) -> (Snapshot, Duration) {
         let started = Instant::now();
         loop {
             let event = tokio::time::timeout(limit, self.events.recv()).await;
             match event.expect("the screen stayed as it was").unwrap() {
-                WatchEvent::Picture(picture) if shows(&picture) => {
+                WatchEvent::Snapshot(picture) if shows(&picture) => {
                     return ((*picture).clone(), started.elapsed());
                 }
                 WatchEvent::Lost { sentence } => panic!("{sentence}"),
@@ -203,7 +203,7 @@ async fn a_watch_shows_raw_sql_within_some_seconds() {
         ),
     )
     .await;
-    let shows = |picture: &Picture| picture.items.iter().any(|item| item.available == 99);
+    let shows = |picture: &Snapshot| picture.items.iter().any(|item| item.available == 99);
     screen.until(shows, Duration::from_secs(7)).await;
 }
 
@@ -261,7 +261,7 @@ async fn a_watch_survives_the_death_of_its_connections() {
     loop {
         let event = tokio::time::timeout(Duration::from_secs(8), screen.events.recv()).await;
         match event.unwrap().unwrap() {
-            WatchEvent::Picture(picture) if picture.claims.len() == 1 => break,
+            WatchEvent::Snapshot(picture) if picture.claims.len() == 1 => break,
             _ => assert!(started.elapsed() < Duration::from_secs(8)),
         }
     }
@@ -304,7 +304,7 @@ async fn lists_are_read_in_pages_and_are_whole() {
         .await
         .unwrap();
     assert_eq!(stock.len(), 1000);
-    let events = test.house.history(HistoryOf::House).await.unwrap();
+    let events = test.house.history(HistoryOf::Site).await.unwrap();
     let count: i64 = value(&mut stray, "SELECT count(*) FROM hold_event").await;
     assert_eq!(events.len() as i64, count);
 }

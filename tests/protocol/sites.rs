@@ -1,7 +1,7 @@
 //! Nothing crosses a site (R29).
 
-use keyrack::domain::{Command, Request, ServerCommand, Subject};
-use keyrack::store::House;
+use keyrack::domain::{Change, Command, Request, ServerCommand, Subject};
+use keyrack::store::SiteStore;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -9,13 +9,13 @@ use crate::support::{TestHouse, change_site, hold_slot, hold_stock, hours};
 use crate::{Sent, ask, at, guard, open_transaction, run, try_run, value};
 
 /// The same house a second time, under another name.
-async fn annex(test: &TestHouse) -> House {
+async fn annex(test: &TestHouse) -> SiteStore {
     let add = ServerCommand::AddSite {
         name: "Annex".into(),
         time_zone: "Asia/Tokyo".into(),
     };
     let change = change_site(&test.store, &test.desk, add).await;
-    test.store.house(change.site)
+    test.store.site_store(change.site)
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn r29_numbers_of_another_site_are_not_found() {
                 expect_version: None,
                 guest: Some("mine".into()),
                 note: None,
-                party: None,
+                party: Change::Keep,
             },
             "no_such_hold",
         ),
@@ -106,12 +106,12 @@ async fn r29_numbers_of_another_site_are_not_found() {
     // Reading neither.
     assert_eq!(annex.slot_hold(slot).await.unwrap(), None);
     assert_eq!(annex.stock_hold(stock).await.unwrap(), None);
-    let picture = annex.picture(hours(0, 9)).await.unwrap();
+    let picture = annex.snapshot(hours(0, 9)).await.unwrap();
     assert!(picture.claims.is_empty() && picture.rooms.is_empty() && picture.items.is_empty());
     assert!(picture.stock_claims.is_empty());
     // That it was added is all that has happened there.
     let subjects: Vec<Subject> = picture.events.iter().map(|event| event.subject).collect();
-    assert_eq!(subjects, [Subject::House]);
+    assert_eq!(subjects, [Subject::Site]);
     test.assert_all_is_well().await;
 }
 

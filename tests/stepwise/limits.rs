@@ -107,7 +107,7 @@ impl Hanging {
             let backend = runtime.block_on(async {
                 let store = Store::connect(options).await.unwrap();
                 let stepwise = store
-                    .house(site)
+                    .site_store(site)
                     .step_through(request, limits)
                     .await
                     .unwrap();

@@ -14,18 +14,18 @@ mod same;
 
 use keyrack::domain::{Answer, Command, Desk, Done, Request, SlotHold, StockHold};
 use keyrack::store::stepwise::{Step, Wait};
-use keyrack::store::{House, StepLimits, StepPlace, StepView, Stepwise};
+use keyrack::store::{SiteStore, StepLimits, StepPlace, StepView, Stepwise};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
 
 /// A command in step mode, at its first gate.
-pub async fn begin(house: &House, desk: &str, command: Command) -> Stepwise {
+pub async fn begin(house: &SiteStore, desk: &str, command: Command) -> Stepwise {
     ask(house, Request::fresh(Desk(desk.into()), command)).await
 }
 
 /// A request in step mode, at its first gate.
-pub async fn ask(house: &House, request: Request) -> Stepwise {
+pub async fn ask(house: &SiteStore, request: Request) -> Stepwise {
     let stepwise = house
         .step_through(request, StepLimits::default())
         .await

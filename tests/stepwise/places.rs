@@ -457,7 +457,7 @@ async fn a_desk_whose_sessions_are_named_is_named_when_it_waits() {
         .another_desk_named(&Desk("bert".into()))
         .await
         .unwrap();
-    let house = named.house(test.house.site().clone());
+    let house = named.site_store(test.house.site().clone());
     let request = Request::fresh(Desk("bert".into()), hold_slot(test.blue, hours(0, 2), None));
     let rival = tokio::spawn(async move { house.execute(request).await.unwrap() });
     let view = anna.until(|view| !view.blocked.is_empty()).await;

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use keyrack::domain::{
-    Answer, Claim, Command, Desk, Done, Group, Refusal, Refused, Request, SlotHold, SlotLine,
-    StockHold, StockLine, Version,
+    Answer, Change, Claim, Command, Desk, Done, Group, Refusal, Refused, Request, SlotHold,
+    SlotLine, StockHold, StockLine, Version,
 };
 use keyrack::store::StepPlace;
 
@@ -78,7 +78,7 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
             expect_version,
             guest: Some("Moss".into()),
             note: None,
-            party: Some(5),
+            party: Change::Set(5),
         },
         5 => Command::MoveSlot {
             hold: claim(0),

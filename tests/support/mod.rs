@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use keyrack::domain::house_file::HouseFile;
+use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
     Answer, Command, Desk, Done, ItemId, Period, Refusal, Request, RoomId, ServerCommand,
     ServerRequest, SiteChange, SlotHold, StockHold,
 };
 use keyrack::postgres::{self, PostgresError, Server, Settings};
-use keyrack::store::{House, Store};
+use keyrack::store::{SiteStore, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use uuid::Uuid;
@@ -236,7 +236,7 @@ async fn join() -> Server {
 pub struct TestHouse {
     pub database: Database,
     pub store: Store,
-    pub house: House,
+    pub house: SiteStore,
     pub desk: Desk,
     pub blue: RoomId,
     pub garden: RoomId,
@@ -258,9 +258,9 @@ impl TestHouse {
         let store = Store::connect(database.options()).await.unwrap();
         store.check_schema().await.unwrap();
         let desk = Desk("anna".into());
-        let file = HouseFile::parse(text).unwrap();
+        let file = SiteFile::parse(text).unwrap();
         let site = change_site(&store, &desk, ServerCommand::ApplySite { file }).await;
-        let house = store.house(site.site);
+        let house = store.site_store(site.site);
         let room = async |name: &str| house.room_named(name).await.unwrap().unwrap().id;
         let item = async |name: &str| house.item_named(name).await.unwrap().unwrap().id;
         Self {
@@ -278,11 +278,11 @@ impl TestHouse {
     }
 
     /// Another desk: a store of its own, with its own connections.
-    pub async fn another_desk(&self) -> House {
+    pub async fn another_desk(&self) -> SiteStore {
         Store::connect(self.database.options())
             .await
             .unwrap()
-            .house(self.house.site().clone())
+            .site_store(self.house.site().clone())
     }
 
     /// The site's number, for SQL.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::try_join_all;
 use keyrack::domain::{Answer, Command, Desk, Done, Refusal, Request, RoomId};
-use keyrack::store::{House, ProtocolText, Store};
+use keyrack::store::{ProtocolText, SiteStore, Store};
 use sqlx::{AssertSqlSafe, Executor};
 
 use crate::support::{TestHouse, hold_slot, hold_stock, hours};
@@ -32,7 +32,7 @@ fn text(number: i64) -> ProtocolText {
 }
 
 struct Worker {
-    house: House,
+    house: SiteStore,
     desk: Desk,
     rooms: [RoomId; 2],
     breakfast: keyrack::domain::ItemId,
@@ -136,7 +136,7 @@ async fn desks_that_work_while_the_text_is_put_in_force_twenty_times_hear_answer
         async move {
             while !enough.load(Ordering::Relaxed) {
                 house
-                    .picture(hours(-1, 24))
+                    .snapshot(hours(-1, 24))
                     .await
                     .map_err(|error| error.to_string())?;
             }

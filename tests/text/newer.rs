@@ -104,7 +104,7 @@ async fn an_older_program_says_update_keyrack_while_it_runs_where_it_can_go_on_n
     let add = ServerRequest::fresh(test.desk.clone(), add);
     assert_says_update(&test.store.execute_server(add).await.unwrap_err());
     assert_says_update(&test.house.rooms().await.unwrap_err());
-    assert_says_update(&test.house.picture(hours(0, 1)).await.unwrap_err());
+    assert_says_update(&test.house.snapshot(hours(0, 1)).await.unwrap_err());
     // Step by step too, for a demo.
     let hold = Request::fresh(test.desk.clone(), hold_slot(test.garden, hours(0, 1), None));
     let stepwise = test
@@ -138,7 +138,7 @@ async fn a_console_that_runs_says_update_keyrack_whichever_of_its_questions_is_g
         let _watch = test
             .house
             .watch(test.desk.clone(), hours(0, 24), events, None);
-        while !matches!(heard.recv().await.unwrap(), WatchEvent::Picture(_)) {}
+        while !matches!(heard.recv().await.unwrap(), WatchEvent::Snapshot(_)) {}
         test.store
             .put_in_force(&newer(&[renamed]), &|_| ())
             .await
@@ -161,7 +161,7 @@ async fn a_console_that_runs_says_update_keyrack_whichever_of_its_questions_is_g
         let mut admin = superuser(&test.database).await;
         admin.execute("DELETE FROM protocol_text").await.unwrap();
         test.store.migrate().await.unwrap();
-        while !matches!(heard.recv().await.unwrap(), WatchEvent::Picture(_)) {}
+        while !matches!(heard.recv().await.unwrap(), WatchEvent::Snapshot(_)) {}
     }
 }
 

@@ -55,7 +55,7 @@ fn claim(id: i64, from: &str, to: &str) -> SlotHold {
 fn listed(claims: Vec<SlotHold>, day: &str, week: bool) -> Output {
     let calendar = SiteCalendar::new(chrono_tz::Europe::London);
     let days = days(&calendar, date(day), week);
-    let picture = Picture {
+    let snapshot = Snapshot {
         site: Site {
             id: SiteId(1),
             name: "Riverside House".into(),
@@ -75,7 +75,7 @@ fn listed(claims: Vec<SlotHold>, day: &str, week: bool) -> Output {
         events: vec![],
         read_at: utc("2027-01-01T10:24:00Z"),
     };
-    show(&picture, &days)
+    show(&snapshot, &days)
 }
 
 #[test]

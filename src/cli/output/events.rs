@@ -56,7 +56,7 @@ pub fn events(events: &[Event], calendar: &SiteCalendar) -> Output {
                 Subject::StockHold(hold, _) => (Some(hold.0), None, Some(name)),
                 Subject::Room(_) => (None, Some(name), None),
                 Subject::Item(_) => (None, None, Some(name)),
-                Subject::House => (None, None, None),
+                Subject::Site => (None, None, None),
             };
             EventJson {
                 event_id: event.id,
@@ -82,6 +82,6 @@ fn subject(event: &Event) -> String {
     match event.subject {
         Subject::SlotHold(hold, _) => format!("{}, hold {hold}", event.subject_name),
         Subject::StockHold(hold, _) => format!("{}, stock hold {hold}", event.subject_name),
-        Subject::Room(_) | Subject::Item(_) | Subject::House => event.subject_name.clone(),
+        Subject::Room(_) | Subject::Item(_) | Subject::Site => event.subject_name.clone(),
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::console::text::wrap;
 use crate::demo::lab::{Length, Measured, Plan, Report, Verdict};
 use crate::store::lab::{Strategy, Subject};
+use crate::terminal::text::wrap;
 
 use super::Output;
 

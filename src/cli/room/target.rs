@@ -3,7 +3,7 @@
 use crate::cli::ClaimArguments;
 use crate::cli::failure::Failure;
 use crate::domain::{BookedBy, Command, Room, SiteCalendar, SlotHold, SlotHoldId};
-use crate::store::House;
+use crate::store::SiteStore;
 
 use super::{claim, named, period};
 
@@ -21,17 +21,17 @@ impl Target {
     /// The command that moves a claim there. It names only what changes, so that asked again it is the same (R21).
     pub async fn command(
         self,
-        house: &House,
+        site_store: &SiteStore,
         arguments: ClaimArguments,
     ) -> Result<Command, Failure> {
-        let found = claim(house, SlotHoldId(arguments.hold)).await?;
+        let found = claim(site_store, SlotHoldId(arguments.hold)).await?;
         let name = match &self.to_room {
             Some(name) => name.clone(),
             None => format!("#{}", found.room),
         };
-        let room = named(house, &name).await?;
-        let [from, to] = self.typed(&found, &room, &house.site().calendar);
-        let period = period(house, &room, &from, &to)?;
+        let room = named(site_store, &name).await?;
+        let [from, to] = self.typed(&found, &room, &site_store.site().calendar);
+        let period = period(site_store, &room, &from, &to)?;
         let changed = |typed: bool, new, old| (typed || new != old).then_some(new);
         Ok(Command::MoveSlot {
             hold: found.id,

@@ -11,17 +11,21 @@ fn day() -> SampleDay {
 }
 
 fn rooms() -> Vec<Room> {
-    let house = HouseFile::parse(HOUSE).unwrap();
-    let rooms = house.rooms.into_iter().zip(1..).map(|(room, id)| Room {
-        id: RoomId(id),
-        name: room.name,
-        capacity: room.capacity,
-        booked_by: room.booked_by,
-        night_times: room.night_times,
-        turnaround: room.turnaround,
-        features: room.features,
-        retired_at: None,
-    });
+    let site_store = SiteFile::parse(SITE_FILE).unwrap();
+    let rooms = site_store
+        .rooms
+        .into_iter()
+        .zip(1..)
+        .map(|(room, id)| Room {
+            id: RoomId(id),
+            name: room.name,
+            capacity: room.capacity,
+            booked_by: room.booked_by,
+            night_times: room.night_times,
+            turnaround: room.turnaround,
+            features: room.features,
+            retired_at: None,
+        });
     rooms.collect()
 }
 
@@ -86,10 +90,10 @@ fn something_is_left_to_see_today_whenever_they_are_loaded() {
 
 #[test]
 fn every_sample_can_be_read_and_fits_the_house() {
-    let house = HouseFile::parse(HOUSE).unwrap();
+    let site_store = SiteFile::parse(SITE_FILE).unwrap();
     let day = day();
     for sale in &day.sale {
-        let item = house
+        let item = site_store
             .items
             .iter()
             .find(|item| item.name == sale.item)
@@ -110,7 +114,7 @@ fn every_sample_can_be_read_and_fits_the_house() {
         assert_eq!(length(ttl).is_some(), state == State::Held);
     }
     for booking in &day.booking {
-        let room = house
+        let room = site_store
             .rooms
             .iter()
             .find(|room| room.name == booking.room)

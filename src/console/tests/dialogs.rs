@@ -2,19 +2,20 @@
 
 use crokey::key;
 
-use super::super::dialog::Subject;
-use super::super::fixtures::{press, request};
-use super::super::message::{Message, Press};
-use super::{Desk, commands};
-use crate::domain::{Command, Refusal, SlotHoldId, Version};
+use crate::console::actions::names;
+use crate::console::effect::{Effect, TerminalEffect};
+use crate::console::message::{Message, Press};
+use crate::console::model::dialog::Subject;
+use crate::console::tests::fixtures::{press, request, sample_snapshot};
+use crate::console::tests::{Desk, commands};
+use crate::domain::{Change, Command, Refusal, SlotHoldId, Version};
 
 fn asks_to_cancel() -> Desk {
     let mut desk = Desk::new();
     desk.press(key!(x));
-    assert!(matches!(
-        desk.model.dialog.as_ref().unwrap().subject,
-        Subject::CancelSlot { .. }
-    ));
+    let dialog = desk.model.dialog.as_ref().unwrap();
+    assert_eq!(dialog.action, names::CANCEL);
+    assert!(matches!(dialog.subject, Subject::Slot(..)));
     desk
 }
 
@@ -31,10 +32,10 @@ fn the_key_that_opens_it_held_down_neither_confirms_nor_types() {
         }));
         assert!(effects.is_empty());
     }
-    assert_eq!(desk.model.dialog.as_ref().unwrap().text(0), "");
+    assert_eq!(desk.model.dialog.as_ref().unwrap().text("Reason"), "");
     desk.presses += 10;
     desk.type_text("x-ray");
-    assert_eq!(desk.model.dialog.as_ref().unwrap().text(0), "x-ray");
+    assert_eq!(desk.model.dialog.as_ref().unwrap().text("Reason"), "x-ray");
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn the_second_button_can_be_reached_and_pressed() {
 #[test]
 fn it_acts_on_the_claim_that_it_opened_for_whatever_comes_under_the_cursor() {
     let mut desk = asks_to_cancel();
-    desk.picture(|picture| picture.claims[0].id = SlotHoldId(500));
+    desk.snapshot(|snapshot| snapshot.claims[0].id = SlotHoldId(500));
     desk.press(key!(enter));
     let asked = desk.asks(key!(y));
     assert!(
@@ -98,8 +99,14 @@ fn keys_of_the_console_are_letters_in_a_dialog() {
     desk.press(key!(e));
     desk.press(key!(end));
     desk.type_text(" qcx?");
-    assert_eq!(desk.model.dialog.as_ref().unwrap().text(0), "Müller qcx?");
-    assert_eq!(desk.press(key!(ctrl - z)), [super::Effect::Suspend]);
+    assert_eq!(
+        desk.model.dialog.as_ref().unwrap().text("Guest"),
+        "Müller qcx?"
+    );
+    assert_eq!(
+        desk.press(key!(ctrl - z)),
+        [Effect::Terminal(TerminalEffect::Suspend)]
+    );
 }
 
 #[test]
@@ -114,7 +121,7 @@ fn only_what_was_changed_is_written() {
         expect_version: Some(Version(1)),
         guest,
         note: None,
-        party: None,
+        party: Change::Keep,
     };
     assert_eq!(asked, [wanted]);
 
@@ -144,7 +151,7 @@ fn typed_text_survives_a_refusal_and_a_lost_connection() {
         },
     );
     let dialog = desk.model.dialog.as_ref().unwrap();
-    assert_eq!(dialog.text(0), "Müller!");
+    assert_eq!(dialog.text("Guest"), "Müller!");
     assert!(dialog.complaint.as_ref().unwrap().contains("at most 200"));
 
     assert_eq!(desk.asks(key!(enter)).len(), 1);
@@ -153,7 +160,7 @@ fn typed_text_survives_a_refusal_and_a_lost_connection() {
     desk.lose();
     assert_eq!(desk.asks(key!(enter)).len(), 0, "the database is away");
     let dialog = desk.model.dialog.as_ref().unwrap();
-    assert_eq!(dialog.text(0), "Müller!");
+    assert_eq!(dialog.text("Guest"), "Müller!");
     assert!(dialog.complaint.as_ref().unwrap().contains("away since"));
     desk.find();
     assert_eq!(
@@ -200,7 +207,7 @@ fn it_closes_when_the_house_has_done_it() {
     desk.press(key!(enter));
     let mut claim = desk
         .model
-        .board
+        .indexed
         .as_ref()
         .unwrap()
         .claim(SlotHoldId(1))
@@ -236,7 +243,30 @@ fn a_party_is_a_number() {
         matches!(
             asked[..],
             [Command::EditSlot {
-                party: Some(80),
+                party: Change::Set(80),
+                ..
+            }]
+        ),
+        "{asked:?}"
+    );
+}
+
+#[test]
+fn a_party_that_was_written_down_can_be_cleared() {
+    let mut snapshot = sample_snapshot();
+    snapshot.claims[0].party = Some(8);
+    let mut desk = Desk::at(snapshot);
+    desk.press(key!(e));
+    assert_eq!(desk.model.dialog.as_ref().unwrap().text("Party"), "8");
+    desk.press(key!(tab));
+    desk.press(key!(tab));
+    desk.press(key!(backspace));
+    let asked = desk.asks(key!(enter));
+    assert!(
+        matches!(
+            asked[..],
+            [Command::EditSlot {
+                party: Change::Clear,
                 ..
             }]
         ),
@@ -263,12 +293,12 @@ fn what_is_pasted_is_stored_exactly_and_presses_nothing() {
     let mut desk = Desk::new();
     desk.press(key!(e));
     desk.press(key!(tab));
-    let before = desk.model.dialog.as_ref().unwrap().text(1).to_owned();
+    let before = desk.model.dialog.as_ref().unwrap().text("Note").to_owned();
     let pasted = "two\nlines and \u{1b}[31m red 👩\u{200d}❤\u{fe0f}\u{200d}👨";
     let effects = desk.tell(Message::Paste(pasted.into()));
     assert!(commands(effects).is_empty());
     assert_eq!(
-        desk.model.dialog.as_ref().unwrap().text(1),
+        desk.model.dialog.as_ref().unwrap().text("Note"),
         format!("{before}{pasted}")
     );
     desk.press(key!(esc));
@@ -284,7 +314,10 @@ fn control_c_leaves_the_dialog_first() {
     desk.press(key!(e));
     desk.press(key!(ctrl - c));
     assert!(desk.model.dialog.is_none());
-    assert_eq!(desk.press(key!(ctrl - c)), [super::Effect::Quit]);
+    assert_eq!(
+        desk.press(key!(ctrl - c)),
+        [Effect::Terminal(TerminalEffect::Quit)]
+    );
 }
 
 #[test]
@@ -294,9 +327,7 @@ fn help_scrolls_and_any_other_key_closes_it() {
     for _ in 0..500 {
         desk.press(key!(down));
     }
-    let Subject::Help { scroll } = desk.model.dialog.as_ref().unwrap().subject else {
-        panic!("help")
-    };
+    let scroll = desk.model.dialog.as_ref().unwrap().scroll;
     assert!(scroll > 0 && scroll < 200, "{scroll}");
     assert_eq!(desk.asks(key!(enter)).len(), 0);
     assert!(desk.model.dialog.is_none());
@@ -309,7 +340,7 @@ fn go_to_shows_the_date_and_keeps_what_is_no_date() {
     desk.type_text("someday");
     desk.press(key!(enter));
     let dialog = desk.model.dialog.as_ref().unwrap();
-    assert_eq!(dialog.text(0), "someday");
+    assert_eq!(dialog.text("Date"), "someday");
     assert!(dialog.complaint.is_some());
     desk.press(key!(ctrl - u));
     desk.type_text("24 dec");
@@ -319,7 +350,7 @@ fn go_to_shows_the_date_and_keeps_what_is_no_date() {
     assert!(
         effects
             .iter()
-            .any(|effect| matches!(effect, super::Effect::LookAt(_)))
+            .any(|effect| matches!(effect, Effect::LookAt(_)))
     );
     assert!(!desk.model.is_day_known());
     desk.press(key!(down));

@@ -4,14 +4,16 @@ use chrono::TimeDelta;
 use crokey::key;
 use insta::assert_snapshot;
 
-use super::super::fixtures::{at, console, frame, house, item, now, screen, site, styles};
-use super::super::layout::Screen;
-use super::super::message::Message;
-use super::super::model::Model;
-use super::super::text::width;
-use super::super::theme::{Background, Colours, Theme};
-use super::{Desk, press, update};
+use crate::console::message::Message;
+use crate::console::model::Model;
+use crate::console::model::layout::Screen;
+use crate::console::tests::fixtures::{
+    at, console, frame, item, now, sample_snapshot, screen, site, styles,
+};
+use crate::console::tests::{Desk, press, update};
 use crate::domain::RoomId;
+use crate::terminal::text::width;
+use crate::terminal::theme::{Background, Colours, Theme};
 
 fn plain() -> Theme {
     Theme::new(Background::Dark, Colours::None, false)
@@ -28,15 +30,15 @@ fn with_styles(model: &Model, theme: &Theme) -> String {
 
 #[test]
 fn at_80_by_24() {
-    assert_snapshot!(shown(&console(house(), (80, 24))));
+    assert_snapshot!(shown(&console(sample_snapshot(), (80, 24))));
 }
 
 #[test]
 fn large_figures_of_stock_keep_apart() {
-    let mut picture = house();
-    picture.items[0] = item(1, "Museum ticket", 3058, 1013, 15);
-    picture.items[1] = item(2, "Leaflet", 2_000_000_000, 120_000, 0);
-    let shown = shown(&console(picture, (80, 24)));
+    let mut snapshot = sample_snapshot();
+    snapshot.items[0] = item(1, "Museum ticket", 3058, 1013, 15);
+    snapshot.items[1] = item(2, "Leaflet", 2_000_000_000, 120_000, 0);
+    let shown = shown(&console(snapshot, (80, 24)));
     let figures = |name: &str| {
         let line = shown.lines().rfind(|line| line.contains(name)).unwrap();
         line.split_whitespace().rev().take(4).collect::<Vec<_>>()
@@ -47,27 +49,27 @@ fn large_figures_of_stock_keep_apart() {
 
 #[test]
 fn at_120_by_40() {
-    assert_snapshot!(shown(&console(house(), (120, 40))));
+    assert_snapshot!(shown(&console(sample_snapshot(), (120, 40))));
 }
 
 #[test]
 fn at_200_by_60() {
-    assert_snapshot!(shown(&console(house(), (200, 60))));
+    assert_snapshot!(shown(&console(sample_snapshot(), (200, 60))));
 }
 
 #[test]
 fn as_an_agenda() {
-    assert_snapshot!(shown(&console(house(), (50, 14))));
+    assert_snapshot!(shown(&console(sample_snapshot(), (50, 14))));
 }
 
 #[test]
 fn too_small() {
-    assert_snapshot!(shown(&console(house(), (39, 9))));
+    assert_snapshot!(shown(&console(sample_snapshot(), (39, 9))));
 }
 
 #[test]
 fn much_too_small_says_so_in_whole_words() {
-    let shown = shown(&console(house(), (20, 5)));
+    let shown = shown(&console(sample_snapshot(), (20, 5)));
     let lines: Vec<&str> = shown.lines().map(str::trim).collect();
     assert_eq!(
         lines[..4],
@@ -78,24 +80,24 @@ fn much_too_small_says_so_in_whole_words() {
 #[test]
 fn on_a_dark_background() {
     let theme = Theme::new(Background::Dark, Colours::True, false);
-    assert_snapshot!(with_styles(&console(house(), (80, 24)), &theme));
+    assert_snapshot!(with_styles(&console(sample_snapshot(), (80, 24)), &theme));
 }
 
 #[test]
 fn on_a_light_background() {
     let theme = Theme::new(Background::Light, Colours::True, false);
-    assert_snapshot!(with_styles(&console(house(), (80, 24)), &theme));
+    assert_snapshot!(with_styles(&console(sample_snapshot(), (80, 24)), &theme));
 }
 
 #[test]
 fn in_sixteen_colours() {
     let theme = Theme::new(Background::Dark, Colours::Sixteen, false);
-    assert_snapshot!(with_styles(&console(house(), (80, 24)), &theme));
+    assert_snapshot!(with_styles(&console(sample_snapshot(), (80, 24)), &theme));
 }
 
 #[test]
 fn without_colour() {
-    assert_snapshot!(with_styles(&console(house(), (80, 24)), &plain()));
+    assert_snapshot!(with_styles(&console(sample_snapshot(), (80, 24)), &plain()));
 }
 
 #[test]
@@ -124,7 +126,7 @@ fn without_colour_no_cell_has_one() {
 #[test]
 fn in_ascii() {
     let theme = Theme::new(Background::Dark, Colours::None, true);
-    let shown = screen(&frame(&console(house(), (80, 24)), &theme));
+    let shown = screen(&frame(&console(sample_snapshot(), (80, 24)), &theme));
     assert!(shown.is_ascii(), "{shown}");
     assert_snapshot!(shown);
 }
@@ -185,7 +187,7 @@ fn a_refusal_in_two_lines() {
 
 #[test]
 fn a_conflict_with_what_is_free_instead() {
-    let desk = super::moves::refused();
+    let desk = crate::console::tests::moves::refused();
     assert_snapshot!(shown(&desk.model));
 }
 
@@ -206,11 +208,11 @@ fn a_claim_in_hand_and_one_by_its_end() {
 #[test]
 fn members_of_a_group_are_marked() {
     let mut desk = Desk::new();
-    desk.picture(|picture| {
-        for claim in &mut picture.claims[..3] {
+    desk.snapshot(|snapshot| {
+        for claim in &mut snapshot.claims[..3] {
             claim.group = Some(crate::domain::GroupId(3));
         }
-        picture.stock_claims[0].group = Some(crate::domain::GroupId(3));
+        snapshot.stock_claims[0].group = Some(crate::domain::GroupId(3));
     });
     assert_snapshot!(shown(&desk.model));
 }
@@ -240,7 +242,7 @@ fn when_a_countdown_has_run_out() {
 #[test]
 fn r5_the_repeated_hour_is_shown_twice_and_the_skipped_one_not_at_all() {
     let ruler = |date: &str| {
-        let mut model = console(house(), (120, 40));
+        let mut model = console(sample_snapshot(), (120, 40));
         model.show_date(date.parse().unwrap());
         let start = model.day().start();
         model.place_cursor(start);
@@ -259,9 +261,9 @@ fn r5_the_repeated_hour_is_shown_twice_and_the_skipped_one_not_at_all() {
 
 #[test]
 fn r5_half_an_hour_twice_is_labelled_where_the_clocks_jump() {
-    let mut picture = house();
-    picture.site = site("Australia/Lord_Howe");
-    let mut model = console(picture, (120, 40));
+    let mut snapshot = sample_snapshot();
+    snapshot.site = site("Australia/Lord_Howe");
+    let mut model = console(snapshot, (120, 40));
     model.show_date("2027-04-04".parse().unwrap());
     let start = model.day().start();
     model.place_cursor(start);
@@ -287,23 +289,23 @@ fn r26_every_row_of_the_grid_ends_where_the_others_end_whatever_guests_are_calle
     ];
     // vt100 takes � for a broken byte and skips it; it is as wide as any letter.
     let drawable = |line: &str| line.replace('\u{fffd}', "?");
-    let mut picture = house();
-    let room = picture.rooms[0].clone();
-    picture.claims.clear();
+    let mut snapshot = sample_snapshot();
+    let room = snapshot.rooms[0].clone();
+    snapshot.claims.clear();
     for (index, guest) in hostile.iter().enumerate() {
         let id = i64::try_from(index).unwrap();
-        let mut claim = super::super::fixtures::claim(
+        let mut claim = crate::console::tests::fixtures::claim(
             id,
             &room,
-            super::super::fixtures::period("09:00", "16:00"),
+            crate::console::tests::fixtures::period("09:00", "16:00"),
             crate::domain::ClaimState::Confirmed,
             guest,
         );
         claim.room = RoomId(id + 1);
-        picture.claims.push(claim);
+        snapshot.claims.push(claim);
     }
     for size in [(80, 24), (120, 40)] {
-        let model = console(picture.clone(), size);
+        let model = console(snapshot.clone(), size);
         let buffer = frame(&model, &plain());
         for cell in buffer.content() {
             assert!(
@@ -350,14 +352,14 @@ fn r26_every_row_of_the_grid_ends_where_the_others_end_whatever_guests_are_calle
 
 #[test]
 fn many_rooms_say_how_many_more_there_are() {
-    let mut picture = house();
+    let mut snapshot = sample_snapshot();
     for id in 11..=200 {
-        let mut room = picture.rooms[0].clone();
+        let mut room = snapshot.rooms[0].clone();
         room.id = RoomId(id);
         room.name = format!("Room {id}");
-        picture.rooms.push(room);
+        snapshot.rooms.push(room);
     }
-    let mut model = console(picture, (80, 24));
+    let mut model = console(snapshot, (80, 24));
     assert!(shown(&model).contains("▾ 189 ─"), "{}", shown(&model));
     for number in 0..30 {
         update(&mut model, Message::Key(press(key!(down), number)));
@@ -371,9 +373,9 @@ fn many_rooms_say_how_many_more_there_are() {
 
 #[test]
 fn the_time_is_the_houses_whatever_the_terminal_says() {
-    let mut picture = house();
-    picture.site = site("Asia/Kolkata");
-    let model = console(picture, (120, 40));
+    let mut snapshot = sample_snapshot();
+    snapshot.site = site("Asia/Kolkata");
+    let model = console(snapshot, (120, 40));
     let top = shown(&model);
     assert!(top.contains("15:54:00 IST"), "{top}");
     assert_eq!(model.now(), now());
@@ -382,9 +384,9 @@ fn the_time_is_the_houses_whatever_the_terminal_says() {
 #[test]
 fn business_hours_come_into_view_and_the_night_when_it_is_night() {
     let first = |clock: &str| {
-        let mut picture = house();
-        picture.read_at = at(clock);
-        console(picture, (80, 24)).scroll.first
+        let mut snapshot = sample_snapshot();
+        snapshot.read_at = at(clock);
+        console(snapshot, (80, 24)).scroll.first
     };
     assert_eq!(first("2026-12-03T10:24"), at("2026-12-03T08:00"));
     assert_eq!(first("2026-12-03T05:10"), at("2026-12-03T05:00"));
@@ -392,12 +394,12 @@ fn business_hours_come_into_view_and_the_night_when_it_is_night() {
 }
 #[test]
 fn a_terminal_that_was_resized_a_moment_ago_is_not_drawn_over() {
-    let model = console(house(), (200, 60));
+    let model = console(sample_snapshot(), (200, 60));
     for size in [(80, 24), (201, 60), (1, 1)] {
         let mut terminal =
             ratatui::Terminal::new(ratatui::backend::TestBackend::new(size.0, size.1)).unwrap();
         terminal
-            .draw(|frame| super::super::view::draw(frame, &model, &plain()))
+            .draw(|frame| crate::console::view::draw(frame, &model, &plain()))
             .unwrap();
     }
 }
@@ -416,7 +418,7 @@ fn every_state_can_be_drawn_at_every_size() {
         &[],
     ] {
         let mut desk = match keys.is_empty() {
-            true => super::moves::refused(),
+            true => crate::console::tests::moves::refused(),
             false => Desk::new(),
         };
         keys.iter().for_each(|key| _ = desk.press(*key));
@@ -434,8 +436,12 @@ fn a_note_that_does_not_fit_says_that_it_goes_on() {
     let mut desk = Desk::new();
     desk.model.place_cursor(at("2026-12-03T14:00"));
     let room = desk.model.cursor.room.unwrap();
-    desk.picture(|picture| {
-        for claim in picture.claims.iter_mut().filter(|claim| claim.room == room) {
+    desk.snapshot(|snapshot| {
+        for claim in snapshot
+            .claims
+            .iter_mut()
+            .filter(|claim| claim.room == room)
+        {
             claim.note = "wheelchair, ".repeat(60);
         }
     });
@@ -450,7 +456,7 @@ fn a_note_that_does_not_fit_says_that_it_goes_on() {
 fn what_is_under_the_cursor_is_told_in_whole_words_at_any_width() {
     for columns in (59..=120).chain([200]) {
         let mut desk = Desk::new();
-        desk.model = console(house(), (columns, 40));
+        desk.model = console(sample_snapshot(), (columns, 40));
         let mut told = String::new();
         // Stretched until a claim is in the way.
         desk.press(key!(home));

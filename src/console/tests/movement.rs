@@ -3,10 +3,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use crokey::key;
 
-use super::super::fixtures::{at, claim, house, period, room, site};
-use super::super::message::Message;
-use super::super::selection::Target;
-use super::Desk;
+use crate::console::message::Message;
+use crate::console::model::cursor::Target;
+use crate::console::tests::Desk;
+use crate::console::tests::fixtures::{at, claim, period, room, sample_snapshot, site};
 use crate::domain::{ClaimState, Command, Period, RoomId};
 
 fn selected(desk: &Desk) -> Period {
@@ -34,23 +34,23 @@ fn cells_are_half_hours_when_narrow_and_quarters_when_wide() {
 
 #[test]
 fn stops_are_the_bounds_of_claims_too() {
-    let mut picture = house();
-    let cellar = picture.rooms[7].clone();
-    picture.claims.push(claim(
+    let mut snapshot = sample_snapshot();
+    let cellar = snapshot.rooms[7].clone();
+    snapshot.claims.push(claim(
         90,
         &cellar,
         period("11:05", "11:20"),
         ClaimState::Confirmed,
         "A",
     ));
-    picture.claims.push(claim(
+    snapshot.claims.push(claim(
         91,
         &cellar,
         period("11:20", "11:25"),
         ClaimState::Confirmed,
         "B",
     ));
-    let mut desk = Desk::at(picture);
+    let mut desk = Desk::at(snapshot);
     go_to(&mut desk, 8);
     let mut cells = Vec::new();
     for _ in 0..7 {
@@ -73,17 +73,17 @@ fn stops_are_the_bounds_of_claims_too() {
 
 #[test]
 fn turnaround_is_a_stop_so_that_the_rest_of_the_cell_can_be_held() {
-    let mut picture = house();
-    picture.rooms[7].turnaround = TimeDelta::minutes(10);
-    let cellar = picture.rooms[7].clone();
-    picture.claims.push(claim(
+    let mut snapshot = sample_snapshot();
+    snapshot.rooms[7].turnaround = TimeDelta::minutes(10);
+    let cellar = snapshot.rooms[7].clone();
+    snapshot.claims.push(claim(
         90,
         &cellar,
         period("10:30", "11:00"),
         ClaimState::Confirmed,
         "A",
     ));
-    let mut desk = Desk::at(picture);
+    let mut desk = Desk::at(snapshot);
     go_to(&mut desk, 8);
     desk.press(key!(right));
     desk.press(key!(right));
@@ -140,7 +140,7 @@ fn r6_moving_over_midnight_shows_the_next_day_and_a_period_can_cross_it() {
     assert!(
         effects
             .iter()
-            .any(|effect| matches!(effect, super::Effect::LookAt(_)))
+            .any(|effect| matches!(effect, crate::console::tests::Effect::LookAt(_)))
     );
     let wanted = Period::new(at("2026-12-03T23:30"), at("2026-12-04T00:30")).unwrap();
     assert_eq!(selected(&desk), wanted);
@@ -176,11 +176,11 @@ fn r7_a_room_by_the_night_is_selected_by_arrival_and_stretched_by_nights() {
 
 /// How many cells a day has, and how often the clocks show one o'clock in it.
 fn walk(zone: &str, midnight: &str) -> (i64, Vec<DateTime<Utc>>) {
-    let mut picture = house();
-    picture.site = site(zone);
-    picture.rooms = vec![room(1, "Room", 2)];
-    picture.claims.clear();
-    let mut desk = Desk::at(picture);
+    let mut snapshot = sample_snapshot();
+    snapshot.site = site(zone);
+    snapshot.rooms = vec![room(1, "Room", 2)];
+    snapshot.claims.clear();
+    let mut desk = Desk::at(snapshot);
     let date = midnight.parse().unwrap();
     desk.model.show_date(date);
     let start = desk.model.day().start();
@@ -238,7 +238,7 @@ fn the_cursor_is_always_in_view() {
                 _ if step > 150 => key!(left),
                 _ => key!(right),
             });
-            let super::super::layout::Screen::Full(layout) = desk.model.screen() else {
+            let crate::console::model::layout::Screen::Full(layout) = desk.model.screen() else {
                 panic!("{size:?}")
             };
             let room = desk.model.room().unwrap();
@@ -251,7 +251,7 @@ fn the_cursor_is_always_in_view() {
             );
             let index = desk
                 .model
-                .board
+                .indexed
                 .as_ref()
                 .unwrap()
                 .room_index(room.id)
@@ -278,7 +278,10 @@ fn a_click_selects_what_is_under_it() {
         column: 60,
         row: 15,
     });
-    assert_eq!(desk.model.panel, super::super::model::Panel::Stock);
+    assert_eq!(
+        desk.model.panel,
+        crate::console::model::cursor::Panel::Stock
+    );
     desk.tell(Message::Click {
         column: 79,
         row: 23,

@@ -3,12 +3,13 @@
 use chrono::TimeDelta;
 use crokey::key;
 
-use super::super::carry::Grip;
-use super::super::fixtures::{at, now, period};
-use super::super::message::Message;
-use super::super::model::{Panel, Tone};
-use super::super::selection::Target;
-use super::{Desk, commands};
+use crate::console::message::Message;
+use crate::console::model::cursor::Panel;
+use crate::console::model::cursor::Target;
+use crate::console::model::grab::GrabKind;
+use crate::console::model::notice::Tone;
+use crate::console::tests::fixtures::{at, now, period};
+use crate::console::tests::{Desk, commands};
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{
     Alternative, ClaimState, Command, Done, Group, GroupId, Period, Purpose, Refusal, RoomId,
@@ -25,8 +26,8 @@ fn on(claim: i64) -> Desk {
 }
 
 fn known(desk: &Desk, claim: i64) -> SlotHold {
-    let board = desk.model.board.as_ref().unwrap();
-    board.claim(SlotHoldId(claim)).unwrap().clone()
+    let indexed = desk.model.indexed.as_ref().unwrap();
+    indexed.claim(SlotHoldId(claim)).unwrap().clone()
 }
 
 fn go_to(desk: &mut Desk, room: i64) {
@@ -67,7 +68,7 @@ fn a_claim_is_taken_along_and_put_down_in_another_room_at_another_time() {
         Some(period("14:30", "16:30")),
     );
     assert_eq!(moved(&asked), there);
-    assert!(desk.model.carried.is_none());
+    assert!(desk.model.grab.is_none());
     // Asked is not moved.
     assert_eq!(known(&desk, 2).room, RoomId(1));
     let answered = SlotHold {
@@ -103,7 +104,7 @@ fn a_claim_that_comes_back_to_its_place_asks_for_nothing() {
     desk.press(key!(m));
     assert_eq!(desk.asks(key!(m)).len(), 0);
     assert_eq!(desk.notice(), "It stays where it was.");
-    assert!(desk.model.carried.is_none());
+    assert!(desk.model.grab.is_none());
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn escape_and_another_panel_let_go() {
         desk.press(key!(m));
         go_to(&mut desk, 8);
         desk.press(key);
-        assert!(desk.model.carried.is_none());
+        assert!(desk.model.grab.is_none());
         assert_eq!(known(&desk, 2).period, period("14:00", "16:00"));
     }
 }
@@ -134,7 +135,7 @@ fn with_a_claim_in_hand_other_commands_wait_and_say_why() {
         assert_eq!(desk.asks(key).len(), 0);
         assert!(desk.model.dialog.is_none());
         assert!(desk.notice().contains("in hand"), "{}", desk.notice());
-        assert!(desk.model.carried.is_some());
+        assert!(desk.model.grab.is_some());
     }
 }
 
@@ -145,7 +146,7 @@ fn a_claim_is_not_put_down_on_another_nor_from_hours_to_nights() {
     desk.press(key!(right));
     assert_eq!(desk.asks(key!(enter)).len(), 0);
     assert!(desk.notice().contains("Ana"), "{}", desk.notice());
-    assert!(desk.model.carried.is_some(), "and stays in hand");
+    assert!(desk.model.grab.is_some(), "and stays in hand");
     let mut desk = on(2);
     desk.press(key!(m));
     go_to(&mut desk, 6);
@@ -162,7 +163,7 @@ fn r7_a_stay_is_moved_by_nights() {
     for _ in 0..2 {
         desk.press(key!(n));
     }
-    desk.picture(|_| ());
+    desk.snapshot(|_| ());
     let asked = desk.asks(key!(enter));
     let (_, _, there) = moved(&asked);
     let stay = Period::new(at("2026-12-03T15:00"), at("2026-12-05T11:00")).unwrap();
@@ -173,15 +174,15 @@ fn r7_a_stay_is_moved_by_nights() {
 fn a_claim_that_ends_while_it_is_in_hand_is_gone() {
     let mut desk = on(2);
     desk.press(key!(m));
-    desk.picture(|picture| {
-        let mut event = picture.events[0].clone();
+    desk.snapshot(|snapshot| {
+        let mut event = snapshot.events[0].clone();
         event.id = 99;
         event.kind = crate::domain::EventKind::Cancelled;
         event.subject = crate::domain::Subject::SlotHold(SlotHoldId(2), RoomId(1));
-        picture.events.insert(0, event);
-        picture.claims.retain(|claim| claim.id != SlotHoldId(2));
+        snapshot.events.insert(0, event);
+        snapshot.claims.retain(|claim| claim.id != SlotHoldId(2));
     });
-    assert!(desk.model.carried.is_none());
+    assert!(desk.model.grab.is_none());
 }
 
 #[test]
@@ -190,8 +191,8 @@ fn stretching_a_claim_moves_its_end() {
     desk.press(key!(shift - right));
     desk.press(key!(shift - right));
     assert_eq!(
-        desk.model.carried.as_ref().map(|carried| carried.grip),
-        Some(Grip::End)
+        desk.model.grab.as_ref().map(|grab| grab.kind),
+        Some(GrabKind::Stretch)
     );
     let asked = desk.asks(key!(enter));
     let [
@@ -230,7 +231,7 @@ fn the_end_of_a_claim_stays_after_its_start_and_a_plain_arrow_lets_go() {
         desk.notice()
     );
     desk.press(key!(right));
-    assert!(desk.model.carried.is_none() && desk.model.cursor.anchor.is_none());
+    assert!(desk.model.grab.is_none() && desk.model.cursor.anchor.is_none());
 }
 
 #[test]
@@ -299,10 +300,10 @@ fn r13_a_hold_is_renewed_with_the_version_that_was_seen() {
 fn r20_a_member_of_a_group_is_confirmed_and_renewed_with_all_the_others() {
     let group = GroupId(3);
     let mut desk = on(2);
-    desk.picture(|picture| {
-        picture.claims[1].group = Some(group);
-        picture.claims[7].group = Some(group);
-        picture.stock_claims[0].group = Some(group);
+    desk.snapshot(|snapshot| {
+        snapshot.claims[1].group = Some(group);
+        snapshot.claims[7].group = Some(group);
+        snapshot.stock_claims[0].group = Some(group);
     });
     let asked = desk.asks(key!('+'));
     assert_eq!(asked, [Command::RenewGroup { group, ttl: None }]);
@@ -326,7 +327,7 @@ fn r20_a_member_of_a_group_is_confirmed_and_renewed_with_all_the_others() {
         stock: Vec::new(),
     };
     desk.tell(Message::Answered {
-        request: super::request(3),
+        request: crate::console::tests::request(3),
         result: Ok(Box::new(super::answer(Ok(Done::Group(whole))))),
     });
     assert_eq!(desk.notice(), "Confirmed: group 3, 2 claims.");

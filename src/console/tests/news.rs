@@ -2,21 +2,21 @@
 
 use crokey::key;
 
-use super::super::fixtures::{event, frame, house, screen};
-use super::super::message::Message;
-use super::super::theme::{Background, Colours, Theme};
-use super::Desk;
+use crate::console::message::Message;
+use crate::console::tests::Desk;
+use crate::console::tests::fixtures::{event, frame, sample_snapshot, screen};
 use crate::domain::{EventKind, Subject};
+use crate::terminal::theme::{Background, Colours, Theme};
 
 /// The claim is gone from the picture, and the feed says how.
 fn end(desk: &mut Desk, kind: EventKind, by: &str) {
-    desk.picture(|picture| {
-        let claim = picture.claims.remove(0);
-        let mut event = event(100, 0, kind, &picture.rooms[0], &claim.guest);
+    desk.snapshot(|snapshot| {
+        let claim = snapshot.claims.remove(0);
+        let mut event = event(100, 0, kind, &snapshot.rooms[0], &claim.guest);
         event.subject = Subject::SlotHold(claim.id, claim.room);
         event.desk = crate::domain::Desk(by.into());
         event.reason = "double booking".into();
-        picture.events.insert(0, event);
+        snapshot.events.insert(0, event);
     });
 }
 
@@ -36,9 +36,9 @@ fn whoever_looks_at_a_claim_learns_that_another_desk_gave_it_back() {
 
 #[test]
 fn a_hold_of_ones_own_that_runs_out_is_told_wherever_the_cursor_is() {
-    let mut picture = house();
-    picture.claims[0].desk = crate::domain::Desk("anna".into());
-    let mut desk = Desk::at(picture);
+    let mut snapshot = sample_snapshot();
+    snapshot.claims[0].desk = crate::domain::Desk("anna".into());
+    let mut desk = Desk::at(snapshot);
     desk.press(key!(down));
     desk.press(key!(down));
     end(&mut desk, EventKind::Expired, "bo");

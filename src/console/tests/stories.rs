@@ -3,11 +3,13 @@
 use chrono::TimeDelta;
 use crokey::key;
 
-use super::super::fixtures::{claim, house, now, period, request};
-use super::super::message::Message;
-use super::super::model::{Panel, Tone};
-use super::super::selection::{StockCursor, Target};
-use super::{Desk, commands};
+use crate::console::effect::{Effect, TerminalEffect};
+use crate::console::message::Message;
+use crate::console::model::cursor::Panel;
+use crate::console::model::cursor::{StockCursor, Target};
+use crate::console::model::notice::Tone;
+use crate::console::tests::fixtures::{claim, now, period, request, sample_snapshot};
+use crate::console::tests::{Desk, commands};
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{
     ClaimState, Command, ItemId, Refusal, RoomId, SlotHold, SlotHoldId, StockHoldId, Version,
@@ -24,8 +26,8 @@ fn in_the_cellar() -> Desk {
 }
 
 fn cellar_hold(desk: &Desk) -> SlotHold {
-    let board = desk.model.board.as_ref().unwrap();
-    let cellar = board.room(RoomId(8)).unwrap();
+    let indexed = desk.model.indexed.as_ref().unwrap();
+    let cellar = indexed.room(RoomId(8)).unwrap();
     claim(99, cellar, period("10:00", "10:30"), ClaimState::Held, "")
 }
 
@@ -89,14 +91,14 @@ fn a_picture_that_was_read_before_the_answer_does_not_take_the_claim_away() {
     desk.press(key!(enter));
     let (id, hold) = (desk.last(), cellar_hold(&desk));
     desk.done(id, hold);
-    desk.picture(|picture| {
-        picture.read_at = now() - TimeDelta::milliseconds(5);
-        picture.claims.retain(|claim| claim.id != SlotHoldId(99));
+    desk.snapshot(|snapshot| {
+        snapshot.read_at = now() - TimeDelta::milliseconds(5);
+        snapshot.claims.retain(|claim| claim.id != SlotHoldId(99));
     });
     assert!(matches!(desk.model.target(), Target::Claim(_)));
-    desk.picture(|picture| {
-        picture.read_at = now() + TimeDelta::milliseconds(5);
-        picture.claims.retain(|claim| claim.id != SlotHoldId(99));
+    desk.snapshot(|snapshot| {
+        snapshot.read_at = now() + TimeDelta::milliseconds(5);
+        snapshot.claims.retain(|claim| claim.id != SlotHoldId(99));
     });
     assert!(
         matches!(desk.model.target(), Target::Free(..)),
@@ -120,8 +122,8 @@ fn a_late_or_unknown_answer_is_ignored() {
             ..hold
         },
     );
-    let board = desk.model.board.as_ref().unwrap();
-    assert_eq!(board.claim(SlotHoldId(99)).unwrap().guest, "");
+    let indexed = desk.model.indexed.as_ref().unwrap();
+    assert_eq!(indexed.claim(SlotHoldId(99)).unwrap().guest, "");
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn a_conflict_says_who_has_it_and_until_when_and_reads_anew() {
     };
     let id = desk.last();
     let effects = desk.refuse(id, Refusal::SlotTaken(Box::new(taken)));
-    assert!(effects.contains(&super::Effect::Refresh));
+    assert!(effects.contains(&crate::console::tests::Effect::Refresh));
     for part in ["Brandt", "desk bo", "10:00–11:00", "held until 10:34:00"] {
         assert!(desk.notice().contains(part), "{part} in {}", desk.notice());
     }
@@ -171,11 +173,7 @@ fn r11_a_hold_that_is_due_does_not_keep_enter_from_asking() {
     desk.press(key!(right));
     assert!(matches!(desk.model.target(), Target::Claim(claim) if claim.id == SlotHoldId(5)));
     assert_eq!(desk.asks(key!(enter)).len(), 0);
-    desk.tell(Message::Alive {
-        now: now() + TimeDelta::seconds(253),
-        latency: std::time::Duration::from_millis(2),
-        uptime: std::time::Duration::ZERO,
-    });
+    desk.alive(now() + TimeDelta::seconds(253));
     assert_eq!(
         desk.asks(key!(c)).len(),
         0,
@@ -232,11 +230,7 @@ fn r24_an_unknown_outcome_is_checked_and_asked_again_under_the_same_id() {
     desk.fail(sent[0].id, true);
     assert!(desk.model.pending[0].checking, "neither won nor lost");
     desk.lose();
-    let effects = desk.tell(Message::Alive {
-        now: now(),
-        latency: std::time::Duration::from_millis(2),
-        uptime: std::time::Duration::ZERO,
-    });
+    let effects = desk.alive(now());
     assert_eq!(commands(effects), sent);
     let hold = cellar_hold(&desk);
     desk.done(sent[0].id, hold);
@@ -340,12 +334,12 @@ fn digits_in_the_grid_are_explained() {
 fn the_selection_stays_on_its_room_and_claim_when_others_come_and_go() {
     let mut desk = Desk::new();
     assert!(matches!(desk.model.target(), Target::Claim(claim) if claim.id == SlotHoldId(1)));
-    desk.picture(|picture| {
-        let mut first = picture.rooms[0].clone();
+    desk.snapshot(|snapshot| {
+        let mut first = snapshot.rooms[0].clone();
         first.id = RoomId(77);
         first.name = "A new first room".into();
-        picture.rooms.insert(0, first);
-        picture.claims.reverse();
+        snapshot.rooms.insert(0, first);
+        snapshot.claims.reverse();
     });
     assert_eq!(desk.model.cursor.room, Some(RoomId(1)));
     assert!(matches!(desk.model.target(), Target::Claim(claim) if claim.id == SlotHoldId(1)));
@@ -354,7 +348,7 @@ fn the_selection_stays_on_its_room_and_claim_when_others_come_and_go() {
 #[test]
 fn a_key_never_hits_another_claim_than_the_one_that_was_seen() {
     let mut desk = Desk::new();
-    desk.picture(|picture| picture.claims[0].id = SlotHoldId(500));
+    desk.snapshot(|snapshot| snapshot.claims[0].id = SlotHoldId(500));
     assert_eq!(desk.asks(key!(c)).len(), 0);
     desk.press(key!(x));
     assert!(desk.model.dialog.is_some(), "the second look is enough");
@@ -364,7 +358,7 @@ fn a_key_never_hits_another_claim_than_the_one_that_was_seen() {
 fn a_claim_that_comes_to_a_free_cell_is_not_cancelled_by_a_key_meant_for_nothing() {
     let mut desk = in_the_cellar();
     let hold = cellar_hold(&desk);
-    desk.picture(|picture| picture.claims.push(hold));
+    desk.snapshot(|snapshot| snapshot.claims.push(hold));
     assert!(matches!(desk.model.target(), Target::Claim(_)));
     assert_eq!(desk.asks(key!(enter)).len(), 0, "taken: {}", desk.notice());
     assert!(desk.notice().contains("desk bo"), "{}", desk.notice());
@@ -373,9 +367,9 @@ fn a_claim_that_comes_to_a_free_cell_is_not_cancelled_by_a_key_meant_for_nothing
 #[test]
 fn when_the_room_is_gone_the_cursor_takes_the_one_in_its_place() {
     let mut desk = in_the_cellar();
-    desk.picture(|picture| picture.rooms.retain(|room| room.id != RoomId(8)));
+    desk.snapshot(|snapshot| snapshot.rooms.retain(|room| room.id != RoomId(8)));
     assert_eq!(desk.model.cursor.room, Some(RoomId(9)));
-    desk.picture(|picture| picture.rooms.clear());
+    desk.snapshot(|snapshot| snapshot.rooms.clear());
     assert_eq!(desk.model.cursor.room, None);
     assert_eq!(desk.asks(key!(enter)).len(), 0);
 }
@@ -385,7 +379,7 @@ fn a_stock_hold_that_ends_gives_the_cursor_back_to_its_item() {
     let mut desk = Desk::new();
     desk.press(key!(tab));
     desk.press(key!(down));
-    desk.picture(|picture| picture.stock_claims.clear());
+    desk.snapshot(|snapshot| snapshot.stock_claims.clear());
     assert_eq!(desk.model.stock_cursor, Some(StockCursor::Item(ItemId(1))));
 }
 
@@ -405,7 +399,10 @@ fn too_small_a_window_takes_no_commands() {
         height: 24,
     });
     assert_eq!(desk.asks(key!(enter)).len(), 0);
-    assert_eq!(desk.press(key!(q)), [super::Effect::Quit]);
+    assert_eq!(
+        desk.press(key!(q)),
+        [Effect::Terminal(TerminalEffect::Quit)]
+    );
     desk.tell(Message::Resized {
         width: 80,
         height: 24,
@@ -414,25 +411,41 @@ fn too_small_a_window_takes_no_commands() {
 }
 
 #[test]
+fn another_claim_under_the_cursor_is_safe_until_the_next_key_however_long_that_takes() {
+    let mut desk = Desk::new();
+    desk.snapshot(|snapshot| {
+        let winner = SlotHold {
+            id: SlotHoldId(99),
+            ..snapshot.claims[0].clone()
+        };
+        snapshot.claims[0] = winner;
+    });
+    for seconds in 1..60 {
+        let uptime = std::time::Duration::from_secs(seconds);
+        desk.tell(Message::Tick { uptime });
+    }
+    desk.press(key!(x));
+    assert!(desk.model.dialog.is_none(), "it was meant for another");
+    assert!(desk.notice().contains("has changed"), "{}", desk.notice());
+    desk.press(key!(x));
+    assert!(desk.model.dialog.is_some(), "it has been seen now");
+}
+
+#[test]
 fn an_answer_from_the_database_draws_only_when_something_can_be_seen() {
     let mut desk = Desk::new();
-    let alive = Message::Alive {
-        now: now(),
-        latency: std::time::Duration::from_millis(2),
-        uptime: std::time::Duration::ZERO,
-    };
-    assert!(desk.tell(alive).is_empty());
+    assert!(desk.alive(now()).is_empty());
 }
 
 #[test]
 fn an_empty_house_can_be_looked_at() {
-    let mut picture = house();
-    picture.rooms.clear();
-    picture.claims.clear();
-    picture.items.clear();
-    picture.stock_claims.clear();
-    picture.events.clear();
-    let mut desk = Desk::at(picture);
+    let mut snapshot = sample_snapshot();
+    snapshot.rooms.clear();
+    snapshot.claims.clear();
+    snapshot.items.clear();
+    snapshot.stock_claims.clear();
+    snapshot.events.clear();
+    let mut desk = Desk::at(snapshot);
     for key in [
         key!(enter),
         key!(down),

@@ -6,15 +6,15 @@ use ratatui::layout::Rect;
 
 use crate::domain::{Period, Room, SlotHold};
 
-use super::super::model::Model;
-use super::super::text::{display, truncate};
-use super::super::theme::Theme;
-use super::claim;
-use super::put;
+use crate::console::model::Model;
+use crate::console::view::claim;
+use crate::terminal::canvas::{put, restyle};
+use crate::terminal::text::{display, truncate};
+use crate::terminal::theme::Theme;
 
 /// Paints the list.
 pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
-    let (Some(room), Some(board)) = (model.room(), &model.board) else {
+    let (Some(room), Some(indexed)) = (model.room(), &model.indexed) else {
         put(
             buffer,
             area.x + 1,
@@ -26,12 +26,12 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
         return;
     };
     let selected = model.selected(room);
-    let index = board.room_index(room.id).unwrap_or(0);
+    let index = indexed.room_index(room.id).unwrap_or(0);
     let head = format!(
         "{}  {} of {}",
         display(&room.name),
         index + 1,
-        board.rooms().len()
+        indexed.rooms().len()
     );
     put(
         buffer,
@@ -77,7 +77,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
         );
     }
     if model.is_lost() {
-        super::grey(buffer, area, theme);
+        restyle(buffer, area, theme.away);
     }
 }
 
@@ -107,10 +107,10 @@ fn rows<'a>(model: &'a Model, room: &Room, selected: &Period) -> Vec<Row<'a>> {
             });
         }
     };
-    let Some(board) = &model.board else {
+    let Some(indexed) = &model.indexed else {
         return rows;
     };
-    for (claim, guest) in board.touching(room.id, day.start(), day.end()) {
+    for (claim, guest) in indexed.touching(room.id, day.start(), day.end()) {
         free(free_from, claim.period.start(), &mut rows);
         let asking = model.pending_on(claim.id).is_some();
         let here = claim.period.overlaps(selected);

@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use crate::domain::Period;
 use crate::domain::calendar::Tick;
 
-use super::super::layout::{Layout, Scale};
-use super::super::model::Model;
+use crate::console::model::Model;
+use crate::console::model::layout::{Layout, Scale};
 
 /// The columns of a period, as far as they can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Axis {
         axis
     }
 
-    /// Where labels stand: whole hours of the house's clocks, and wherever the clocks jump.
+    /// Where labels stand: whole hours of the site's clocks, and wherever the clocks jump.
     fn hours(&self, model: &Model, visible: &Period) -> Vec<(u16, Tick)> {
         let calendar = model.calendar();
         let quarter = TimeDelta::minutes(15);

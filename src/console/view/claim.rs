@@ -5,8 +5,8 @@ use ratatui::style::Style;
 
 use crate::domain::{ClaimState, Purpose, SlotHold, StockHold};
 
-use super::super::text::display;
-use super::super::theme::Theme;
+use crate::terminal::text::display;
+use crate::terminal::theme::Theme;
 
 /// What a claim looks like: its glyph, its word, the style of its tile and of its texture.
 pub struct Look {
@@ -89,7 +89,7 @@ fn of_state(state: ClaimState, theme: &Theme) -> Look {
 /// The time left, in at most so many cells; `expiring…` when none is left.
 pub fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
     if seconds <= 0 {
-        return super::super::text::truncate("expiring…", cells, cut).replace('…', cut);
+        return crate::terminal::text::truncate("expiring…", cells, cut).replace('…', cut);
     }
     let minutes = (seconds + 59) / 60;
     let exact = || {

@@ -7,20 +7,21 @@ use ratatui::style::Style;
 use crate::domain::duration::{spoken, written};
 use crate::domain::{BookedBy, ClaimState, GroupId, Item, Period, Room, SlotHold, StockHold};
 
-use super::super::carry::Carried;
-use super::super::keys::Action;
-use super::super::model::{Model, Panel};
-use super::super::reasons;
-use super::super::selection::Target;
-use super::super::text::{display, truncate, width, wrap};
-use super::super::theme::Theme;
-use super::claim::{self, Look};
-use super::put;
+use crate::console::actions;
+use crate::console::actions::names;
+use crate::console::model::Model;
+use crate::console::model::cursor::Panel;
+use crate::console::model::cursor::Target;
+use crate::console::model::grab::Grab;
+use crate::console::view::claim::{self, Look};
+use crate::terminal::canvas::put;
+use crate::terminal::text::{display, truncate, width, wrap};
+use crate::terminal::theme::Theme;
 
 /// The panel's title.
 pub fn title(model: &Model) -> &'static str {
     match model.target() {
-        _ if model.carried.is_some() => "Move",
+        _ if model.grab.is_some() => "Move",
         Target::Claim(_) | Target::StockClaim(_) => "Claim",
         Target::Item(_) => "Item",
         Target::Free(..) | Target::Nothing => "Period",
@@ -35,8 +36,8 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
         y: area.y,
         theme,
     };
-    if let Some(carried) = &model.carried {
-        return self::carried(&mut page, carried, model);
+    if let Some(grab) = &model.grab {
+        return self::grab(&mut page, grab, model);
     }
     match model.target() {
         Target::Claim(claim) => slot(&mut page, claim, model),
@@ -180,17 +181,17 @@ impl Page<'_> {
 }
 
 /// The claim in the hand: where it would come to, and what keeps it.
-fn carried(page: &mut Page, carried: &Carried, model: &Model) {
-    let (theme, claim) = (page.theme, &carried.claim);
+fn grab(page: &mut Page, grab: &Grab, model: &Model) {
+    let (theme, claim) = (page.theme, &grab.claim);
     if let Some((room, period)) = model.destination() {
         page.line(&display(&room.name), theme.strong);
         let nights = claim.nights.and(nights(model, &period));
         page.period(model, &period, nights);
     }
-    match reasons::put_down(model) {
+    match actions::move_claim::why_not_here(model) {
         Some(reason) => page.wrapped(&reason, 5, theme.warning),
         None => {
-            let [put, back] = [Action::Hold, Action::Back].map(|action| model.keymap.first(action));
+            let [put, back] = [names::HOLD, names::BACK].map(|action| model.keymap.first(action));
             page.flow(&[
                 &[(&put, theme.key), (" puts it down,", theme.text)],
                 &[
@@ -233,7 +234,7 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
         .party
         .map_or(String::new(), |party| format!("  party of {party}"));
     if whom.is_empty() {
-        let key = model.keymap.first(Action::Edit);
+        let key = model.keymap.first(names::EDIT);
         let none = ["no guest written down; ", "no guest yet; "];
         let none = none
             .into_iter()
@@ -325,19 +326,19 @@ fn free(page: &mut Page, room: &Room, period: &Period, model: &Model) {
     page.line(&name, theme.strong);
     let by_night = room.booked_by == BookedBy::Night;
     page.period(model, period, nights(model, period).filter(|_| by_night));
-    let departed = model.departed.as_ref();
+    let ended_claim = model.ended_claim.as_ref();
     if let Some(gone) =
-        departed.filter(|gone| gone.claim.room == room.id && gone.claim.period.overlaps(period))
+        ended_claim.filter(|gone| gone.claim.room == room.id && gone.claim.period.overlaps(period))
     {
         let guest = display(&gone.claim.guest);
         let words = format!("{} {} {}  {guest}", theme.glyphs.ended, gone.state, gone.at);
         page.line(&words, theme.past);
     }
-    match reasons::hold(model) {
+    match actions::why_not(names::HOLD, model) {
         _ if model.panel == Panel::Feed => {}
         Some(reason) => page.wrapped(&reason, 5, theme.dim),
         None => {
-            let key = model.keymap.first(Action::Hold);
+            let key = model.keymap.first(names::HOLD);
             let length = format!(" for {}", spoken(model.site.default_hold));
             page.flow(&[
                 &[
@@ -390,10 +391,10 @@ fn item(page: &mut Page, item: &Item, model: &Model) {
         item.available, item.held, item.sold, item.total
     );
     page.sentence(&words, theme.text);
-    match reasons::hold(model) {
+    match actions::why_not(names::HOLD, model) {
         Some(reason) => page.wrapped(&reason, 5, theme.dim),
         None => {
-            let key = model.keymap.first(Action::Hold);
+            let key = model.keymap.first(names::HOLD);
             let many = model.count.map_or("one".into(), |count| count.to_string());
             let holds = format!(" holds {many}");
             let length = format!(" for {}", spoken(model.site.default_hold));

@@ -4,34 +4,28 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::super::dialog::{Dialog, Field, Subject};
-use super::super::model::Model;
-use super::super::text::{display, tail, truncate, width, wrap};
-use super::super::theme::Theme;
-use super::{help, put};
+use crate::console::actions;
+use crate::console::actions::action::Form;
+use crate::console::model::Model;
+use crate::console::model::dialog::{Dialog, Field};
+use crate::console::model::layout;
+use crate::console::view::help;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{display, tail, truncate, width, wrap};
+use crate::terminal::theme::Theme;
 
 /// Paints the dialog, if one is open; returns where the terminal's cursor belongs.
 pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) -> Option<Position> {
     let dialog = model.dialog.as_ref()?;
-    if let Subject::Help { scroll } = dialog.subject {
-        let inner = help_area((area.width, area.height));
-        frame(
-            buffer,
-            outer(inner),
-            " Keys ",
-            " any other key closes ",
-            theme,
-        );
-        help::draw(buffer, inner, scroll, model, theme);
+    let form = actions::form(dialog.action)?;
+    if form.is_page {
+        let inner = layout::page((area.width, area.height));
+        let (title, keys) = edges(dialog, form, theme);
+        frame(buffer, outer(inner), &title, &keys, theme);
+        help::draw(buffer, inner, dialog.scroll, model, theme);
         return None;
     }
-    form(buffer, area, dialog, theme)
-}
-
-/// Where the help page is.
-pub fn help_area((width, height): (u16, u16)) -> Rect {
-    let (cells, rows) = (width.saturating_sub(8).min(88), height.saturating_sub(4));
-    Rect::new((width - cells) / 2, (height - rows) / 2, cells, rows)
+    fields(buffer, area, dialog, form, theme)
 }
 
 fn outer(inner: Rect) -> Rect {
@@ -43,7 +37,13 @@ fn outer(inner: Rect) -> Rect {
     )
 }
 
-fn form(buffer: &mut Buffer, area: Rect, dialog: &Dialog, theme: &Theme) -> Option<Position> {
+fn fields(
+    buffer: &mut Buffer,
+    area: Rect,
+    dialog: &Dialog,
+    form: &Form,
+    theme: &Theme,
+) -> Option<Position> {
     let cells = area.width.saturating_sub(8).min(64);
     let heading = wrap(&dialog.heading, cells.into());
     let complaint = dialog
@@ -72,8 +72,8 @@ fn form(buffer: &mut Buffer, area: Rect, dialog: &Dialog, theme: &Theme) -> Opti
         rows,
     );
 
-    let (title, keys) = words(dialog, theme);
-    frame(buffer, outer(inner), title, &keys, theme);
+    let (title, keys) = edges(dialog, form, theme);
+    frame(buffer, outer(inner), &title, &keys, theme);
     let mut y = inner.y;
     let mut line = |buffer: &mut Buffer, words: &str, style: Style| {
         if y < inner.bottom() {
@@ -126,34 +126,13 @@ fn form(buffer: &mut Buffer, area: Rect, dialog: &Dialog, theme: &Theme) -> Opti
 }
 
 /// The title, and the keys on the lower edge.
-fn words(dialog: &Dialog, theme: &Theme) -> (&'static str, String) {
-    if dialog.sent.is_some() {
-        return (
-            title(dialog),
-            format!(" {} waiting for the house ", theme.glyphs.pending),
-        );
-    }
-    let keys = match dialog.subject {
-        Subject::CancelSlot { .. } | Subject::CancelStock { .. } if dialog.button().is_some() => {
-            " y gives back   Enter does what is marked   Esc keeps "
-        }
-        Subject::CancelSlot { .. } | Subject::CancelStock { .. } => " Enter goes on   Esc keeps ",
-        Subject::Edit { .. } => " Enter writes down   Tab next   Esc leaves ",
-        Subject::Block { .. } => " Enter blocks   Esc leaves ",
-        Subject::GoTo => " Enter goes there   Esc stays ",
-        Subject::Help { .. } => "",
+fn edges(dialog: &Dialog, form: &Form, theme: &Theme) -> (String, String) {
+    let keys = if dialog.sent.is_some() {
+        format!("{} waiting for the house", theme.glyphs.pending)
+    } else {
+        (form.keys)(dialog).to_owned()
     };
-    (title(dialog), keys.to_owned())
-}
-
-fn title(dialog: &Dialog) -> &'static str {
-    match dialog.subject {
-        Subject::Help { .. } => " Keys ",
-        Subject::GoTo => " Go to a date ",
-        Subject::Edit { .. } => " Guest and note ",
-        Subject::CancelSlot { .. } | Subject::CancelStock { .. } => " Give back ",
-        Subject::Block { .. } => " Block ",
-    }
+    (format!(" {} ", form.title), format!(" {keys} "))
 }
 
 /// The cells of a field's label.
@@ -207,7 +186,7 @@ fn field(buffer: &mut Buffer, line: Rect, field: &Field, focused: bool, theme: &
 fn buttons(buffer: &mut Buffer, inner: Rect, y: u16, dialog: &Dialog, theme: &Theme) {
     let mut x = inner.x + LABEL;
     for (index, words) in dialog.buttons.iter().enumerate() {
-        let focused = dialog.button() == Some(index);
+        let focused = dialog.focused_button() == Some(index);
         let (style, shown) = if focused {
             (theme.button, format!("[ {words} ]"))
         } else {

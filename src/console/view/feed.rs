@@ -1,4 +1,4 @@
-//! The events of the house, newest first.
+//! The events of the site, newest first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -6,15 +6,17 @@ use ratatui::style::Style;
 
 use crate::domain::{Event, EventKind};
 
-use super::super::model::Model;
-use super::super::text::{display, truncate};
-use super::super::theme::Theme;
-use super::put;
+use crate::console::model::Model;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{display, truncate};
+use crate::terminal::theme::Theme;
 
 /// Paints the list.
 pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
-    let Some(board) = &model.board else { return };
-    let events = &board.picture().events;
+    let Some(indexed) = &model.indexed else {
+        return;
+    };
+    let events = &indexed.snapshot().events;
     if events.is_empty() {
         put(
             buffer,

@@ -7,19 +7,22 @@ use ratatui::layout::Rect;
 use crate::domain::calendar::{Showing, Tick};
 use crate::domain::{BookedBy, Period, Room};
 
-use super::super::board::Board;
-use super::super::layout::Layout;
-use super::super::model::{Model, Panel};
-use super::super::text::{pad, width};
-use super::super::theme::Theme;
-use super::axis::{Axis, Columns};
-use super::{claim, fill, put, tile};
+use crate::console::model::Model;
+use crate::console::model::cursor::Panel;
+use crate::console::model::layout::Layout;
+use crate::console::model::snapshot_index::SnapshotIndex;
+use crate::console::view::axis::{Axis, Columns};
+use crate::console::view::{claim, tile};
+use crate::terminal::canvas::fill;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{pad, width};
+use crate::terminal::theme::Theme;
 
 /// Paints ruler, names and cells.
 pub fn draw(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
     let axis = Axis::new(layout, model);
     ruler(buffer, layout, &axis, model, theme);
-    let Some(board) = &model.board else {
+    let Some(indexed) = &model.indexed else {
         put(
             buffer,
             layout.grid.x + 1,
@@ -30,11 +33,11 @@ pub fn draw(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) 
         );
         return;
     };
-    if board.rooms().is_empty() {
+    if indexed.rooms().is_empty() {
         empty(buffer, layout, theme);
         return;
     }
-    let rooms = board
+    let rooms = indexed
         .rooms()
         .iter()
         .enumerate()
@@ -45,11 +48,11 @@ pub fn draw(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) 
             buffer,
             layout.names,
             y,
-            (board.room_name(index), room),
+            (indexed.room_name(index), room),
             model,
             theme,
         );
-        row(buffer, y, room, &axis, (model, board), theme);
+        row(buffer, y, room, &axis, (model, indexed), theme);
     }
     for y in layout.names.top()..layout.names.bottom() {
         put(
@@ -97,7 +100,7 @@ fn ruler(buffer: &mut Buffer, layout: &Layout, axis: &Axis, model: &Model, theme
     let all = layout.ruler.width;
     fill(buffer, layout.ruler.x, y, all, glyphs.rule, theme.rule);
     put(buffer, layout.grid.x - 1, y, glyphs.tee_down, 1, theme.rule);
-    super::title(
+    crate::console::view::title(
         buffer,
         layout.ruler,
         0,
@@ -190,7 +193,7 @@ fn row(
     y: u16,
     room: &Room,
     axis: &Axis,
-    (model, board): (&Model, &Board),
+    (model, indexed): (&Model, &SnapshotIndex),
     theme: &Theme,
 ) {
     let glyphs = &theme.glyphs;
@@ -204,7 +207,7 @@ fn row(
             .for_each(|y| _ = fill(buffer, now, y, 1, glyphs.now_column, theme.now));
     }
     let end = axis.first + axis.scale.span(axis.area.width);
-    for (claim, guest) in board.touching(room.id, axis.first, end) {
+    for (claim, guest) in indexed.touching(room.id, axis.first, end) {
         if let Ok(cleaning) = Period::new(claim.period.end(), claim.occupied_until)
             && let Some(columns) = axis.columns(&cleaning)
         {
@@ -232,11 +235,11 @@ fn row(
             }
         }
     }
-    if let (Some(carried), Some((there, period))) = (&model.carried, model.destination())
+    if let (Some(grab), Some((there, period))) = (&model.grab, model.destination())
         && there.id == room.id
         && let Some(columns) = axis.columns(&period)
     {
-        tile::ghost(buffer, y, columns, carried, axis, theme);
+        tile::ghost(buffer, y, columns, grab, axis, theme);
     }
     if model.cursor.room == Some(room.id) {
         selection(buffer, y, &model.selected(room), axis, model, theme);
@@ -265,8 +268,7 @@ fn selection(
             buffer[(x, y)].set_style(theme.selected);
         }
     }
-    let free =
-        model.cursor.on.is_none() || model.cursor.anchor.is_some() || model.carried.is_some();
+    let free = model.cursor.on.is_none() || model.cursor.anchor.is_some() || model.grab.is_some();
     if free && to - from >= 2 {
         let style = if model.panel == Panel::Rooms {
             theme.selected
@@ -296,9 +298,11 @@ fn selection(
 
 /// On the rule beneath the grid: how many more rooms there are.
 pub fn below(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
-    let Some(board) = &model.board else { return };
+    let Some(indexed) = &model.indexed else {
+        return;
+    };
     let shown = model.scroll.first_room + layout.rooms();
-    let more = board.rooms().len().saturating_sub(shown);
+    let more = indexed.rooms().len().saturating_sub(shown);
     if more > 0 {
         let words = format!("{} {more} ", theme.glyphs.below);
         let x = layout

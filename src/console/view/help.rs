@@ -1,34 +1,24 @@
-//! The help page: the key table, with why a key can't be used at the moment.
+//! Paints the help page.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::keys::BINDINGS;
-use super::super::model::Model;
-use super::super::text::{pad, truncate, width, wrap};
-use super::super::theme::Theme;
-use super::put;
-
-/// The cells of the keys.
-const KEYS: usize = 13;
+use crate::console::actions::help_page::{self, KEYS, Line, Sign};
+use crate::console::model::Model;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{pad, truncate, width};
+use crate::terminal::theme::Theme;
 
 /// Paints the page into a frame, scrolled down by some lines.
 pub fn draw(buffer: &mut Buffer, area: Rect, scroll: u16, model: &Model, theme: &Theme) {
-    let lines = lines(model, theme, area.width.into());
-    for (y, (keys, words, reason)) in
-        (area.top()..area.bottom()).zip(lines.iter().skip(scroll.into()))
-    {
-        put(
+    let lines = help_page::lines(model, area.width);
+    for (y, page_line) in (area.top()..area.bottom()).zip(lines.iter().skip(scroll.into())) {
+        line(
             buffer,
-            area.x,
-            y,
-            &pad(keys, KEYS, theme.glyphs.cut),
-            area.width,
-            theme.key,
+            Rect::new(area.x, y, area.width, 1),
+            page_line,
+            theme,
         );
-        let x = area.x + u16::try_from(KEYS).unwrap_or(0) + 1;
-        let style = if *reason { theme.dim } else { theme.text };
-        put(buffer, x, y, words, area.right().saturating_sub(x), style);
     }
     let hidden = lines
         .len()
@@ -47,57 +37,40 @@ pub fn draw(buffer: &mut Buffer, area: Rect, scroll: u16, model: &Model, theme: 
     }
 }
 
-/// Keys, words, and whether the words say why it is not possible now.
-fn lines(model: &Model, theme: &Theme, cells: usize) -> Vec<(String, String, bool)> {
-    let room = cells.saturating_sub(KEYS + 1);
-    let mut lines = Vec::new();
-    for binding in &BINDINGS {
-        let keys = spelled(&model.keymap.all(binding.action), theme);
-        for (index, words) in wrap(binding.help, room).into_iter().enumerate() {
-            let keys = if index == 0 {
-                keys.clone()
-            } else {
-                String::new()
-            };
-            lines.push((keys, words, false));
-        }
-        if let Some(reason) = (binding.unavailable)(model) {
+fn line(buffer: &mut Buffer, area: Rect, line: &Line, theme: &Theme) {
+    let x = area.x + u16::try_from(KEYS).unwrap_or(0) + 1;
+    let room = area.right().saturating_sub(x);
+    let (keys, words, style) = match line {
+        Line::Keys(keys, words) => (spelled(keys, theme), words.clone(), theme.text),
+        Line::WhyNot(reason) => {
             let reason = format!("{} now: {reason}", theme.glyphs.refused);
-            lines.push((
-                String::new(),
-                truncate(&reason, room, theme.glyphs.cut).into_owned(),
-                true,
-            ));
+            let shown = truncate(&reason, room.into(), theme.glyphs.cut).into_owned();
+            (String::new(), shown, theme.dim)
         }
-    }
-    lines.push((String::new(), String::new(), false));
-    for words in wrap("Signs: ", room) {
-        lines.push((String::new(), words, true));
-    }
-    lines.pop();
+        Line::Sign(sign, words) => {
+            let glyph = glyph(*sign, theme).to_owned();
+            (glyph, (*words).to_owned(), theme.text)
+        }
+    };
+    let keys = pad(&keys, KEYS, theme.glyphs.cut);
+    put(buffer, area.x, area.y, &keys, area.width, theme.key);
+    put(buffer, x, area.y, &words, room, style);
+}
+
+fn glyph(sign: Sign, theme: &Theme) -> &'static str {
     let glyphs = &theme.glyphs;
-    for (glyph, words) in [
-        (glyphs.held, "held, with the time left"),
-        (glyphs.confirmed, "confirmed, with the guest"),
-        (glyphs.block, "taken by the house itself"),
-        (glyphs.pending, "asked, not answered yet"),
-        (glyphs.turnaround, "being made ready for the next"),
-        (glyphs.now, "now, by the database's clock"),
-        (glyphs.night, "booked by the night"),
-        (
-            glyphs.group,
-            "one of a group, which is confirmed and renewed as a whole",
-        ),
-        (glyphs.ended, "cancelled or expired"),
-    ] {
-        lines.push((glyph.to_owned(), words.to_owned(), false));
+    match sign {
+        Sign::Held => glyphs.held,
+        Sign::Confirmed => glyphs.confirmed,
+        Sign::Block => glyphs.block,
+        Sign::Pending => glyphs.pending,
+        Sign::Turnaround => glyphs.turnaround,
+        Sign::Now => glyphs.now,
+        Sign::Night => glyphs.night,
+        Sign::Group => glyphs.group,
+        Sign::Ended => glyphs.ended,
+        Sign::RepeatedHour => "01a 01b",
     }
-    lines.push((
-        "01a 01b".into(),
-        "an hour that the clocks show twice".into(),
-        false,
-    ));
-    lines
 }
 
 fn spelled(keys: &str, theme: &Theme) -> String {
@@ -110,16 +83,4 @@ fn spelled(keys: &str, theme: &Theme) -> String {
     } else {
         keys.to_owned()
     }
-}
-
-/// How far the page can be scrolled.
-pub fn most_scroll(model: &Model) -> u16 {
-    let area = super::dialog::help_area(model.size);
-    let theme = Theme::new(
-        super::super::theme::Background::Dark,
-        super::super::theme::Colours::None,
-        false,
-    );
-    let lines = u16::try_from(lines(model, &theme, area.width.into()).len()).unwrap_or(u16::MAX);
-    lines.saturating_sub(area.height)
 }

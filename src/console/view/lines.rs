@@ -3,11 +3,14 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::keys;
-use super::super::model::{Connection, Model, Tone};
-use super::super::text::{display, truncate, width};
-use super::super::theme::Theme;
-use super::{feed, put};
+use crate::console::actions;
+use crate::console::model::Model;
+use crate::console::model::clock::Connection;
+use crate::console::model::notice::Tone;
+use crate::console::view::feed;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{display, truncate, width};
+use crate::terminal::theme::Theme;
 
 /// The message; without one, what the connection says; else the newest event if it has no other place.
 pub fn message(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme, with_event: bool) {
@@ -41,9 +44,9 @@ pub fn message(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme, wi
         return;
     }
     let newest = model
-        .board
+        .indexed
         .as_ref()
-        .and_then(|board| board.picture().events.first());
+        .and_then(|indexed| indexed.snapshot().events.first());
     if let Some(event) = newest.filter(|_| with_event) {
         feed::line(buffer, area, event, model, theme);
     }
@@ -54,7 +57,7 @@ pub fn hints(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let hints = if model.dialog.is_some() {
         Vec::new()
     } else {
-        keys::hints(model)
+        actions::hints(model)
     };
     let cells = |(key, words): &(String, &str)| width(key) + 1 + width(words) + 3;
     let (first, last) = hints.split_at(hints.len().saturating_sub(2));

@@ -5,12 +5,14 @@ use ratatui::layout::Rect;
 
 use crate::domain::{Item, StockHold};
 
-use super::super::model::{Model, Panel};
-use super::super::selection::StockCursor;
-use super::super::text::{display, pad, truncate, width};
-use super::super::theme::Theme;
-use super::claim;
-use super::{fill, put};
+use crate::console::model::Model;
+use crate::console::model::cursor::Panel;
+use crate::console::model::cursor::StockCursor;
+use crate::console::view::claim;
+use crate::terminal::canvas::fill;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{display, pad, truncate, width};
+use crate::terminal::theme::Theme;
 
 /// The heads of the figures.
 const HEADS: [&str; 4] = ["free", "held", "sold", "of"];
@@ -27,7 +29,7 @@ const TITLE: u16 = 8;
 /// The heads of the figures, on the rule above them, and how many lines of `area` are out of sight.
 pub fn head(buffer: &mut Buffer, rule: Rect, area: Rect, model: &Model, theme: &Theme) {
     let rows = model.stock_rows();
-    let above = first_row(model, &rows, area);
+    let above = model.first_stock_row(&rows, area.height);
     let below = rows.len().saturating_sub(above + usize::from(area.height));
     let hidden = [(theme.glyphs.above, above), (theme.glyphs.below, below)];
     let hidden = hidden.iter().filter(|(_, lines)| *lines > 0);
@@ -69,7 +71,7 @@ fn figures_of(item: &Item) -> [i32; 4] {
 /// How wide the columns are: the same for every item, with a blank before the longest figure.
 fn columns(model: &Model) -> [u16; 4] {
     let mut columns = COLUMNS;
-    for item in model.board.iter().flat_map(|board| board.items()) {
+    for item in model.indexed.iter().flat_map(|indexed| indexed.items()) {
         for (cells, figure) in columns.iter_mut().zip(figures_of(item)) {
             let digits = u16::try_from(figure.to_string().len()).unwrap_or(WIDEST);
             *cells = (digits + 1).clamp(*cells, WIDEST);
@@ -90,18 +92,11 @@ fn figure(figure: i32, cells: u16) -> String {
     format!("{:>cells$}", fitting.unwrap_or(&words[2]))
 }
 
-/// The first line that is shown: the cursor can always be seen.
-pub fn first_row(model: &Model, rows: &[StockCursor], area: Rect) -> usize {
-    let index = model
-        .stock_cursor
-        .and_then(|cursor| rows.iter().position(|row| *row == cursor))
-        .unwrap_or(0);
-    (index + 1).saturating_sub(area.height.into())
-}
-
 /// Paints the panel.
 pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
-    let Some(board) = &model.board else { return };
+    let Some(indexed) = &model.indexed else {
+        return;
+    };
     let rows = model.stock_rows();
     if rows.is_empty() {
         put(
@@ -113,7 +108,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
             theme.dim,
         );
     }
-    let first = first_row(model, &rows, area);
+    let first = model.first_stock_row(&rows, area.height);
     for (y, row) in (area.top()..area.bottom()).zip(&rows[first..]) {
         let here = model.panel == Panel::Stock && model.stock_cursor == Some(*row);
         if here {
@@ -128,7 +123,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
         }
         match row {
             StockCursor::Item(id) => {
-                let index = board.items().iter().position(|item| item.id == *id);
+                let index = indexed.items().iter().position(|item| item.id == *id);
                 if let Some(index) = index {
                     let line = Rect {
                         y,
@@ -138,7 +133,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
                     item(
                         buffer,
                         line,
-                        (board.item_name(index), &board.items()[index]),
+                        (indexed.item_name(index), &indexed.items()[index]),
                         here,
                         model,
                         theme,
@@ -146,7 +141,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
                 }
             }
             StockCursor::Claim(id, _) => {
-                if let Some(hold) = board.stock_claim(*id) {
+                if let Some(hold) = indexed.stock_claim(*id) {
                     held(
                         buffer,
                         Rect {

@@ -5,13 +5,14 @@ use ratatui::style::Style;
 
 use crate::domain::SlotHold;
 
-use super::super::carry::{Carried, Grip};
-use super::super::model::Model;
-use super::super::text::{display, truncate, width};
-use super::super::theme::Theme;
-use super::axis::{Axis, Columns};
-use super::claim::{self, Look};
-use super::{fill, put};
+use crate::console::model::Model;
+use crate::console::model::grab::{Grab, GrabKind};
+use crate::console::view::axis::{Axis, Columns};
+use crate::console::view::claim::{self, Look};
+use crate::terminal::canvas::fill;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{display, truncate, width};
+use crate::terminal::theme::Theme;
 
 /// Paints a claim into its row.
 pub fn draw(
@@ -32,9 +33,9 @@ pub fn draw(
         theme,
     );
     let room = inside(columns);
-    if let Some(carried) = &model.carried
-        && carried.claim.id == slot.id
-        && carried.grip == Grip::Whole
+    if let Some(grab) = &model.grab
+        && grab.claim.id == slot.id
+        && grab.kind == GrabKind::Move
     {
         (look.tile, look.fill) = (theme.past, theme.past);
     }
@@ -80,21 +81,21 @@ pub fn ghost(
     buffer: &mut Buffer,
     y: u16,
     columns: Columns,
-    carried: &Carried,
+    grab: &Grab,
     axis: &Axis,
     theme: &Theme,
 ) {
     let look = Look {
         tile: theme.pending,
         fill: theme.pending,
-        ..claim::slot(&carried.claim, false, axis.now_at, theme)
+        ..claim::slot(&grab.claim, false, axis.now_at, theme)
     };
-    let verb = match carried.grip {
-        Grip::Whole => "move",
-        Grip::End => "stretch",
+    let verb = match grab.kind {
+        GrabKind::Move => "move",
+        GrabKind::Stretch => "stretch",
     };
-    let guest = display(&carried.claim.guest);
-    let words = format!("{verb} {}", claim::whom(&carried.claim, &guest));
+    let guest = display(&grab.claim.guest);
+    let words = format!("{verb} {}", claim::whom(&grab.claim, &guest));
     paint(buffer, y, columns, &look, words.trim_end(), theme);
     if axis.lines > 1 {
         paint(buffer, y + 1, columns, &look, "", theme);

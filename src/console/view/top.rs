@@ -4,10 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::super::model::{Connection, Model};
-use super::super::text::{display, truncate, width};
-use super::super::theme::Theme;
-use super::put;
+use crate::console::model::Model;
+use crate::console::model::clock::Connection;
+use crate::terminal::canvas::put;
+use crate::terminal::text::{display, truncate, width};
+use crate::terminal::theme::Theme;
 
 /// Paints the line.
 pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use futures_util::future::{join_all, try_join_all};
 
-use super::figures::{End, Tally, Turn};
-use super::wishes::{Shelf, booking, quiet_booking};
-use super::{LabError, Length, Measured, Plan};
+use crate::demo::lab::figures::{End, Tally, Turn};
+use crate::demo::lab::wishes::{Shelf, booking, quiet_booking};
+use crate::demo::lab::{LabError, Length, Measured, Plan};
 use crate::store::StoreError;
 use crate::store::lab::{Again, Client, Lab, Referee, Reply, Strategy, Subject, Wish};
 

@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::console::model::Tone;
-use crate::console::text::display;
+use crate::console::model::notice::Tone;
 use crate::demo::script::Order;
 use crate::demo::{Desks, Which};
 use crate::domain::{Answer, Desk, Done, Request, RequestId};
 use crate::store::stepwise::Ending;
-use crate::store::{House, Prompt, Said, StepLimits, StepPlace, Stepwise, StoreError};
+use crate::store::{Prompt, Said, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
+use crate::terminal::text::display;
 
-use super::setting::ClaimId;
-use super::{Actor, Outcome};
+use crate::demo::scenario::setting::ClaimId;
+use crate::demo::scenario::{Actor, Outcome};
 
 /// A transaction that stops stands while captions are read.
 pub(super) const LIMITS: StepLimits = StepLimits {
@@ -34,7 +34,7 @@ pub(super) struct CurtainFell;
 pub(super) enum UnderWay {
     /// The console said no without asking; the sentence.
     NotAsked(String),
-    /// A request of the house.
+    /// A request of the site.
     Asked(Box<Asked>),
     /// SQL.
     Typed(Cell<Said>),
@@ -88,10 +88,10 @@ impl<T: Clone + Send + 'static> Cell<T> {
 
 /// Everybody who plays.
 pub(super) struct Crew {
-    house: House,
+    site_store: SiteStore,
     orders: mpsc::UnboundedSender<Order>,
     scratch: Option<String>,
-    rivals: HashMap<String, House>,
+    rivals: HashMap<String, SiteStore>,
     prompts: HashMap<String, Prompt>,
     pub(super) under_way: HashMap<Actor, UnderWay>,
     pub(super) named: HashMap<String, Box<Asked>>,
@@ -99,12 +99,12 @@ pub(super) struct Crew {
 
 impl Crew {
     pub(super) fn new(
-        house: House,
+        site_store: SiteStore,
         orders: mpsc::UnboundedSender<Order>,
         scratch: Option<String>,
     ) -> Self {
         Self {
-            house,
+            site_store,
             orders,
             scratch,
             rivals: HashMap::new(),
@@ -119,9 +119,9 @@ impl Crew {
         self.orders.closed().await;
     }
 
-    /// The house, as the play itself looks at it.
-    pub(super) fn house(&self) -> &House {
-        &self.house
+    /// The site, as the play itself looks at it.
+    pub(super) fn site_store(&self) -> &SiteStore {
+        &self.site_store
     }
 
     /// Has something done with the desks, and brings back what came of it.
@@ -138,16 +138,17 @@ impl Crew {
         heard.await.map_err(|_| CurtainFell)
     }
 
-    /// The house through connections of somebody's own, which say whose they are.
-    pub(super) async fn house_of(&mut self, who: &Actor) -> Result<House, StoreError> {
-        if let Some(house) = self.rivals.get(who.name()) {
-            return Ok(house.clone());
+    /// The site through connections of somebody's own, which say whose they are.
+    pub(super) async fn site_store_of(&mut self, who: &Actor) -> Result<SiteStore, StoreError> {
+        if let Some(site_store) = self.rivals.get(who.name()) {
+            return Ok(site_store.clone());
         }
         let desk = Desk(who.name().to_owned());
-        let store = self.house.store().another_desk_named(&desk).await?;
-        let house = store.house(self.house.site().clone());
-        self.rivals.insert(who.name().to_owned(), house.clone());
-        Ok(house)
+        let store = self.site_store.store().another_desk_named(&desk).await?;
+        let site_store = store.site_store(self.site_store.site().clone());
+        self.rivals
+            .insert(who.name().to_owned(), site_store.clone());
+        Ok(site_store)
     }
 
     /// Somebody's psql window.
@@ -156,7 +157,7 @@ impl Crew {
             return Ok(prompt.clone());
         }
         let schema = self.scratch.as_deref();
-        let prompt = self.house.store().prompt(who.name(), schema).await?;
+        let prompt = self.site_store.store().prompt(who.name(), schema).await?;
         self.prompts.insert(who.name().to_owned(), prompt.clone());
         Ok(prompt)
     }
@@ -200,7 +201,7 @@ impl Crew {
         if outcome.is_some() || !self.under_way.contains_key(who) {
             return Ok(outcome);
         }
-        let waiting = self.house.store().waiting().await?;
+        let waiting = self.site_store.store().waiting().await?;
         let mut whom: Vec<_> = waiting
             .into_iter()
             .filter(|waiting| waiting.who.0 == who.name())
@@ -218,7 +219,7 @@ impl Crew {
             UnderWay::Asked(asked) => match asked.answer.get()? {
                 Ok(answer) => {
                     let refusal = answer.refusal()?;
-                    Some(refusal.sentence(&self.house.site().calendar))
+                    Some(refusal.sentence(&self.site_store.site().calendar))
                 }
                 Err(sentence) => Some(sentence),
             },
@@ -310,7 +311,7 @@ fn outcome_of(answer: &Answer) -> Outcome {
 
 /// What a press at a desk led to.
 pub(super) fn asked_at(desks: &Desks, which: Which, before: &[RequestId]) -> Option<UnderWay> {
-    let model = desks.station(which).model();
+    let model = desks.session(which).model();
     let fresh = model
         .pending
         .iter()
@@ -331,7 +332,7 @@ pub(super) fn asked_at(desks: &Desks, which: Which, before: &[RequestId]) -> Opt
 
 /// What a desk has asked so far and was not answered.
 pub(super) fn pending_at(desks: &Desks, which: Which) -> Vec<RequestId> {
-    let pending = &desks.station(which).model().pending;
+    let pending = &desks.session(which).model().pending;
     pending.iter().map(|pending| pending.request.id).collect()
 }
 

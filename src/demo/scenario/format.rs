@@ -1,6 +1,6 @@
 //! The scenario's file: TOML in, a [`Scenario`] out, or the first thing that is wrong with it and its line.
 //!
-//! `assets/scenarios/the-same-slot.toml` documents the format. The tables of the house are those of a house file.
+//! `assets/scenarios/the-same-slot.toml` documents the format. The tables of the site are those of a site file.
 
 mod acts;
 mod raw;
@@ -12,11 +12,11 @@ use chrono::TimeDelta;
 use toml::Spanned;
 
 use self::raw::{OneOrMore, RawAct, RawClaim, RawRows, RawScenario, RawStep};
-use super::words;
-use super::{Actor, Ask, Expectation, Opening, Place, Rows, Scenario, Step, Wait};
-use crate::domain::house_file::HouseFileError;
+use crate::demo::scenario::words;
+use crate::demo::scenario::{Actor, Ask, Expectation, Opening, Place, Rows, Scenario, Step, Wait};
+use crate::domain::site_file::SiteFileError;
 use crate::domain::text::{harmless, limits};
-use crate::domain::{HouseFile, SiteEntry, duration, mistake};
+use crate::domain::{SiteEntry, SiteFile, duration, mistake};
 
 /// Why a text is no scenario, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,8 +28,8 @@ pub struct ScenarioError {
     pub problem: String,
 }
 
-impl From<HouseFileError> for ScenarioError {
-    fn from(error: HouseFileError) -> Self {
+impl From<SiteFileError> for ScenarioError {
+    fn from(error: SiteFileError) -> Self {
         Self {
             line: error.line,
             problem: error.problem,
@@ -45,10 +45,10 @@ impl Scenario {
             problem: mistake::in_words(error.message()),
         })?;
         let usual = SiteEntry::new("Demo house".into(), chrono_tz::Europe::London);
-        let house = HouseFile::part_of(text, raw.site, raw.room, raw.item, usual)?;
+        let site_store = SiteFile::part_of(text, raw.site, raw.room, raw.item, usual)?;
         let mut reader = Reader {
             text,
-            house: &house,
+            site_store: &site_store,
             names: HashSet::new(),
         };
         let opening = reader.all(raw.claim, Reader::opening)?;
@@ -64,7 +64,7 @@ impl Scenario {
         }
         let headless_hold = reader.length(&raw.headless_hold)?;
         if let (Some(length), Some(written)) = (headless_hold, &raw.headless_hold)
-            && (length <= TimeDelta::zero() || length > house.site.longest_hold)
+            && (length <= TimeDelta::zero() || length > site_store.site.longest_hold)
         {
             return Err(reader.error(
                 written.span(),
@@ -80,7 +80,7 @@ impl Scenario {
             steps,
             ending,
             finds: raw.finds,
-            house,
+            site_store,
         })
     }
 }
@@ -99,7 +99,7 @@ fn line(text: &str, span: Range<usize>) -> usize {
 /// Turns what was written into what it means, and remembers where it stood and what has a name.
 struct Reader<'text> {
     text: &'text str,
-    house: &'text HouseFile,
+    site_store: &'text SiteFile,
     names: HashSet<String>,
 }
 
@@ -145,7 +145,7 @@ impl Reader<'_> {
     }
 
     fn place(&self, written: &Spanned<String>) -> Result<Place, ScenarioError> {
-        self.phrase(written, |written| words::place(written, self.house))
+        self.phrase(written, |written| words::place(written, self.site_store))
     }
 
     fn places(&self, written: &Spanned<OneOrMore>) -> Result<Vec<Place>, ScenarioError> {
@@ -153,7 +153,7 @@ impl Reader<'_> {
             .get_ref()
             .each()
             .iter()
-            .map(|place| words::place(place, self.house))
+            .map(|place| words::place(place, self.site_store))
             .collect::<Result<_, _>>()
             .map_err(|problem| self.error(written.span(), problem))?;
         if places.is_empty() {
@@ -314,7 +314,12 @@ impl Reader<'_> {
         match (raw.room, raw.item) {
             (Some(room), None) => {
                 let name = room.get_ref();
-                if !self.house.rooms.iter().any(|known| known.name == *name) {
+                if !self
+                    .site_store
+                    .rooms
+                    .iter()
+                    .any(|known| known.name == *name)
+                {
                     let problem = format!("There is no room “{name}” in this house.");
                     return Err(self.error(room.span(), problem));
                 }
@@ -329,7 +334,12 @@ impl Reader<'_> {
             }
             (None, Some(item)) => {
                 let name = item.get_ref();
-                if !self.house.items.iter().any(|known| known.name == *name) {
+                if !self
+                    .site_store
+                    .items
+                    .iter()
+                    .any(|known| known.name == *name)
+                {
                     let problem = format!("There is no item “{name}” in this house.");
                     return Err(self.error(item.span(), problem));
                 }

@@ -4,9 +4,10 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use crokey::{KeyCombination, key};
 
-use crate::console::layout::Screen;
-use crate::console::model::{Model, Panel};
-use crate::console::selection::StockCursor;
+use crate::console::model::Model;
+use crate::console::model::cursor::Panel;
+use crate::console::model::cursor::StockCursor;
+use crate::console::model::layout::Screen;
 use crate::domain::{ItemId, Period, RoomId};
 
 /// Where the cursor is to be.
@@ -53,7 +54,7 @@ pub fn next(model: &Model, goal: &Goal) -> Result<Next, String> {
     if model.dialog.is_some() {
         return Err("A dialog is open and takes all keys.".into());
     }
-    let Some(board) = &model.board else {
+    let Some(indexed) = &model.indexed else {
         return Ok(Next::Look);
     };
     let (room, date) = match *goal {
@@ -64,7 +65,7 @@ pub fn next(model: &Model, goal: &Goal) -> Result<Next, String> {
     if model.panel != Panel::Rooms {
         return Ok(Next::Press(key!(tab)));
     }
-    let Some(wanted) = board.room_index(room) else {
+    let Some(wanted) = indexed.room_index(room) else {
         return Ok(Next::Look);
     };
     if model.date() != date {
@@ -74,7 +75,7 @@ pub fn next(model: &Model, goal: &Goal) -> Result<Next, String> {
     if !model.is_day_known() {
         return Ok(Next::Look);
     }
-    let Some(here) = model.cursor.room.and_then(|room| board.room_index(room)) else {
+    let Some(here) = model.cursor.room.and_then(|room| indexed.room_index(room)) else {
         return Ok(Next::Look);
     };
     if here != wanted {
@@ -141,8 +142,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::console::fixtures::{at, console, house};
     use crate::console::message::{Message, Press};
+    use crate::console::tests::fixtures::{at, console, sample_snapshot};
     use crate::console::update::update;
     use crate::domain::RequestId;
 
@@ -168,9 +169,9 @@ mod tests {
     #[test]
     fn the_hand_finds_periods_rooms_and_items_by_keys_alone() {
         for size in [(40, 24), (80, 24), (200, 60)] {
-            let mut model = console(house(), size);
-            let rooms = model.board.as_ref().unwrap().rooms().to_vec();
-            let items = model.board.as_ref().unwrap().items().to_vec();
+            let mut model = console(sample_snapshot(), size);
+            let rooms = model.indexed.as_ref().unwrap().rooms().to_vec();
+            let items = model.indexed.as_ref().unwrap().items().to_vec();
             let (from, to) = (at("2026-12-03T17:00"), at("2026-12-03T18:30"));
             let room = rooms[1].id;
             let goal = Goal::Slot {
@@ -205,8 +206,8 @@ mod tests {
 
     #[test]
     fn what_no_cell_begins_with_is_said() {
-        let mut model = console(house(), (80, 24));
-        let room = model.board.as_ref().unwrap().rooms()[1].id;
+        let mut model = console(sample_snapshot(), (80, 24));
+        let room = model.indexed.as_ref().unwrap().rooms()[1].id;
         let odd = Goal::Slot {
             room,
             from: at("2026-12-03T17:07"),

@@ -1,23 +1,24 @@
 //! A scenario played without a screen, as fast as it goes: for tests, and for whoever wants to know whether it holds.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use color_eyre::eyre::Result;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::console::keys::Keymap;
+use crate::console::actions;
 use crate::demo::script::Order;
 use crate::demo::{Context, Desks};
 use crate::domain::Desk;
 use crate::store::Store;
 
-use super::{DESKS, Pace, Play, Report, Scenario, Stage};
+use crate::demo::scenario::{DESKS, Pace, Play, Report, Scenario, Stage};
 
 /// As large as a desk's window on a large screen.
 const SIZE: (u16, u16) = (120, 40);
 
-/// Plays a scenario in a house of its own, which is gone afterwards. None if it was stopped before its end.
+/// Plays a scenario in a site of its own, which is gone afterwards. None if it was stopped before its end.
 ///
 /// # Errors
 /// If the database can't be asked; what is not as expected is in the report.
@@ -39,14 +40,14 @@ pub async fn play(
 
 async fn play_on(stage: &Stage, scenario: &Scenario) -> Result<Report> {
     let mut desks = Desks::open(Context {
-        house: stage.house().clone(),
+        site_store: stage.site_store().clone(),
         names: DESKS.map(|name| Desk(name.to_owned())),
-        keymap: Arc::new(Keymap::default()),
+        keymap: Arc::new(actions::keymap(&HashMap::new())?),
         sizes: [SIZE; 2],
         revive: None,
     })
     .await?;
-    let (orders, mut inbox) = mpsc::unbounded_channel::<Order>();
+    let (orders, mut session_events) = mpsc::unbounded_channel::<Order>();
     // Nobody looks; the report has it all.
     let (cues, _) = mpsc::unbounded_channel();
     let mut play = Play::new(scenario.clone(), stage, Pace::Headless, orders, cues).await?;
@@ -57,7 +58,7 @@ async fn play_on(stage: &Stage, scenario: &Scenario) -> Result<Report> {
         tokio::select! {
             biased;
             Some(report) = playing.join_next() => break report,
-            Some(order) = inbox.recv() => order(&mut desks),
+            Some(order) = session_events.recv() => order(&mut desks),
             _ = desks.next() => {}
         }
     };

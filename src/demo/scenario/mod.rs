@@ -1,6 +1,6 @@
 //! Scenarios: one text that can be watched, taken over halfway by a person, or played as a test (design section 8).
 //!
-//! A scenario is a house, what is booked in it when the curtain rises, and steps: who does what, what to wait for, what
+//! A scenario is a site, what is booked in it when the curtain rises, and steps: who does what, what to wait for, what
 //! is expected. This module is the parsed text: values without I/O. [`mod@format`] reads the file, [`words`] the short
 //! phrases in it, [`library`] has the built-in ones. What is played with it is elsewhere.
 
@@ -23,8 +23,8 @@ use std::time::Duration;
 use chrono::{NaiveTime, TimeDelta};
 use crokey::KeyCombination;
 
-use super::Which;
-use crate::domain::HouseFile;
+use crate::demo::Which;
+use crate::domain::SiteFile;
 
 pub use format::ScenarioError;
 pub use play::{Cue, Play};
@@ -42,9 +42,9 @@ pub struct Scenario {
     pub title: String,
     /// What it shows, in a sentence.
     pub shows: String,
-    /// The house.
-    pub house: HouseFile,
-    /// How long holds last when nobody watches, if not as long as the house says.
+    /// The site.
+    pub site_store: SiteFile,
+    /// How long holds last when nobody watches, if not as long as the site says.
     pub headless_hold: Option<TimeDelta>,
     /// SQL that fills a scratch schema of its own, in which the psql windows then work.
     pub scratch: Option<String>,
@@ -182,7 +182,7 @@ pub enum Deed {
     Move(StepMove),
 }
 
-/// A place in the house.
+/// A place in the site.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
     /// A room, from a time on, and until when if a period is meant.
@@ -222,7 +222,7 @@ pub enum Ask {
         /// For whom.
         guest: String,
     },
-    /// A period for the house itself.
+    /// A period for the site itself.
     Block {
         /// What.
         place: Place,
@@ -411,11 +411,11 @@ fn desks<'a>(actors: impl Iterator<Item = &'a Actor>) -> Vec<Which> {
 }
 
 impl Scenario {
-    /// The house in which it plays when nobody watches.
-    pub fn headless_house(&self) -> HouseFile {
-        let mut house = self.house.clone();
-        house.site.default_hold = self.headless_hold.unwrap_or(house.site.default_hold);
-        house
+    /// The site in which it plays when nobody watches.
+    pub fn headless_house(&self) -> SiteFile {
+        let mut site_store = self.site_store.clone();
+        site_store.site.default_hold = self.headless_hold.unwrap_or(site_store.site.default_hold);
+        site_store
     }
 
     /// Where a person takes over: after so many steps. Without a mark, before the first step that does something.

@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::crew::{Asked, Cell, Crew, CurtainFell};
-use super::setting::Setting;
-use super::tempo::{Controls, Pace};
-use super::{
+use crate::demo::scenario::crew::{Asked, Cell, Crew, CurtainFell};
+use crate::demo::scenario::setting::Setting;
+use crate::demo::scenario::tempo::{Controls, Pace};
+use crate::demo::scenario::{
     Actor, Ask, Deed, Expectation, Outcome, Played, Problem, Report, Scenario, Stage, Step,
 };
-use crate::console::text::display;
 use crate::demo::script::Order;
 use crate::domain::{Command, Desk, Request};
 use crate::store::{Said, StoreError};
+use crate::terminal::text::display;
 
 /// How long something may take that is waited for, on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How often is looked whether it has happened.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// More keys than any way across a house needs.
+/// More keys than any way across a site needs.
 const MOST_KEYS: usize = 2_000;
 
 /// What a spectator is shown.
@@ -89,7 +89,7 @@ impl Play {
     /// Makes ready to play a scenario: orders go to whoever owns the desks, cues to whoever shows them.
     ///
     /// # Errors
-    /// If the house can't be read.
+    /// If the site can't be read.
     pub async fn new(
         scenario: Scenario,
         stage: &Stage,
@@ -97,8 +97,8 @@ impl Play {
         orders: mpsc::UnboundedSender<Order>,
         cues: mpsc::UnboundedSender<Cue>,
     ) -> Result<Self, StoreError> {
-        let house = stage.house().clone();
-        let setting = Setting::read(&house).await?;
+        let site_store = stage.site_store().clone();
+        let setting = Setting::read(&site_store).await?;
         let scratch = stage.scratch().map(str::to_owned);
         Ok(Self {
             report: Report {
@@ -110,7 +110,7 @@ impl Play {
             scenario,
             pace,
             controls: Controls::default(),
-            crew: Crew::new(house, orders, scratch),
+            crew: Crew::new(site_store, orders, scratch),
             setting,
             cues,
         })
@@ -268,18 +268,18 @@ impl Play {
             for ask in asks.into_iter().flatten() {
                 let command = self.command(&ask).map_err(|problem| at(problem.into()))?;
                 let Some(command) = command else { continue };
-                let house = self
+                let site_store = self
                     .crew
-                    .house_of(&who)
+                    .site_store_of(&who)
                     .await
                     .map_err(|error| at(error.into()))?;
                 let request = Request::fresh(Desk(opening.desk.clone()), command);
-                let answer = house
+                let answer = site_store
                     .execute(request.clone())
                     .await
                     .map_err(|error| at(error.into()))?;
                 if let Some(refusal) = answer.refusal() {
-                    let sentence = refusal.sentence(&house.site().calendar);
+                    let sentence = refusal.sentence(&site_store.site().calendar);
                     return Err(Some(Problem::at(opening.line, sentence)));
                 }
                 let asked = Asked {

@@ -1,17 +1,17 @@
-//! A scenario's words, resolved in the house in which it plays: rooms and items by number, times as instants of its day.
+//! A scenario's words, resolved in the site in which it plays: rooms and items by number, times as instants of its day.
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeDelta, Utc};
 
-use super::hand::Goal;
-use super::words::{self, Hole};
-use super::{Ask, Place};
+use crate::demo::scenario::hand::Goal;
+use crate::demo::scenario::words::{self, Hole};
+use crate::demo::scenario::{Ask, Place};
 use crate::domain::{
     Command, GroupId, Item, Period, Room, RoomId, SiteCalendar, SlotHoldId, SlotLine, StockHoldId,
     StockLine,
 };
-use crate::store::{House, StoreError};
+use crate::store::{SiteStore, StoreError};
 
-/// The house and the day.
+/// The site and the day.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
     site: i64,
@@ -31,13 +31,13 @@ pub(super) enum ClaimId {
 
 impl Setting {
     /// It plays on the day after today, where nothing is over yet.
-    pub(super) async fn read(house: &House) -> Result<Self, StoreError> {
-        let calendar = house.site().calendar;
-        let today = calendar.date(house.now().await?);
+    pub(super) async fn read(site_store: &SiteStore) -> Result<Self, StoreError> {
+        let calendar = site_store.site().calendar;
+        let today = calendar.date(site_store.now().await?);
         Ok(Self {
-            site: house.site().id.0,
-            rooms: house.rooms().await?,
-            items: house.items().await?,
+            site: site_store.site().id.0,
+            rooms: site_store.rooms().await?,
+            items: site_store.items().await?,
             calendar,
             day: calendar.next_date(today),
         })

@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
-use super::{Controls, Cue, Pace, Play, Report, Scenario, Stage};
-use crate::console::text::wrap;
 use crate::demo::Which;
 use crate::demo::layout::layout;
+use crate::demo::scenario::{Controls, Cue, Pace, Play, Report, Scenario, Stage};
 use crate::demo::script::{Direction, Line, Script};
 use crate::store::StoreError;
+use crate::terminal::text::wrap;
 
 /// In so many rows there is room for a caption of several lines and for what happened beneath it.
 const TALL: u16 = 3;
@@ -19,13 +19,13 @@ const TALL: u16 = 3;
 /// Begins a play. It goes on as the screen carries out its orders, and ends with the screen.
 ///
 /// # Errors
-/// If the house can't be read.
+/// If the site can't be read.
 pub async fn begin(
     scenario: Scenario,
     stage: &Stage,
     pace: Pace,
 ) -> Result<(Script, JoinHandle<Report>), StoreError> {
-    let (orders, inbox) = unbounded_channel();
+    let (orders, session_events) = unbounded_channel();
     let (cues, said) = unbounded_channel();
     let (lines, shown) = unbounded_channel();
     let mut play = Play::new(scenario, stage, pace, orders, cues).await?;
@@ -38,7 +38,7 @@ pub async fn begin(
         report
     });
     let script = Script {
-        orders: Some(inbox),
+        orders: Some(session_events),
         lines: Some(shown),
         director: Box::new(move |direction| match direction {
             Direction::Pause => controls.toggle(),

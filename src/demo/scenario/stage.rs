@@ -2,9 +2,9 @@
 
 use crate::domain::Desk;
 use crate::store::lab::Lab;
-use crate::store::{DemoSite, House, Store, StoreError};
+use crate::store::{DemoSite, SiteStore, Store, StoreError};
 
-use super::{Pace, Scenario};
+use crate::demo::scenario::{Pace, Scenario};
 
 /// A stage, as long as a play lasts. [`Stage::strike`] removes it; what a killed demo leaves is removed by the next one.
 #[derive(Debug)]
@@ -19,16 +19,16 @@ impl Stage {
     /// # Errors
     /// If the database can't be asked, or does not let this user make a scratch schema.
     pub async fn build(store: &Store, scenario: &Scenario, pace: Pace) -> Result<Self, StoreError> {
-        let house = match pace {
+        let site_store = match pace {
             Pace::Headless => scenario.headless_house(),
-            Pace::Slow | Pace::Sandbox => scenario.house.clone(),
+            Pace::Slow | Pace::Sandbox => scenario.site_store.clone(),
         };
         let scratch = match &scenario.scratch {
             Some(_) => Some(store.open_lab().await?),
             None => None,
         };
         let desk = Desk("scenario".to_owned());
-        match store.open_demo_site(&desk, &house).await {
+        match store.open_demo_site(&desk, &site_store).await {
             Ok(site) => Ok(Self { site, scratch }),
             Err(error) => {
                 if let Some(scratch) = scratch {
@@ -39,9 +39,9 @@ impl Stage {
         }
     }
 
-    /// The house.
-    pub fn house(&self) -> &House {
-        self.site.house()
+    /// The site.
+    pub fn site_store(&self) -> &SiteStore {
+        self.site.site_store()
     }
 
     /// The name of the scratch schema, if there is one.

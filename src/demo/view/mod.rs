@@ -9,13 +9,14 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::console::model::Model;
-use crate::console::text::{display, truncate, width, wrap};
-use crate::console::theme::Theme;
-use crate::console::view::{fill, in_ascii, paint as paint_console, put};
+use crate::console::view::paint as paint_console;
+use crate::terminal::canvas::{fill, in_ascii, put};
+use crate::terminal::text::{display, truncate, width, wrap};
+use crate::terminal::theme::Theme;
 
-use super::desks::Which;
-use super::layout::{Layout, Place, layout};
-use super::state::{Notice, State, Tone};
+use crate::demo::desks::Which;
+use crate::demo::layout::{Layout, Place, layout};
+use crate::demo::state::{Notice, State, Tone};
 
 /// Where everything is, at a size of the terminal.
 pub fn areas(size: (u16, u16), state: &State) -> Option<Layout> {

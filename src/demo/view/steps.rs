@@ -5,16 +5,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::console::text::{truncate, width, wrap};
-use crate::console::theme::Theme;
-use crate::console::view::{fill, put};
 use crate::domain::SiteCalendar;
 use crate::store::stepwise::KnownFrom;
 use crate::store::{StepPlace, StepView};
+use crate::terminal::canvas::{fill, put};
+use crate::terminal::text::{truncate, width, wrap};
+use crate::terminal::theme::Theme;
 
-use super::super::keys::{Action, binding_of};
-use super::super::state::State;
-use super::super::words::span_of;
+use crate::demo::keys::{Action, binding_of};
+use crate::demo::state::State;
+use crate::demo::words::span_of;
 
 /// The cells of a line's label.
 const LABEL: u16 = 11;

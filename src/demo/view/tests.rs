@@ -5,17 +5,19 @@ use std::time::{Duration, Instant};
 use chrono::TimeDelta;
 use insta::assert_snapshot;
 
-use super::*;
-use crate::console::fixtures::{console, house, now, request, screen, site, styles};
-use crate::console::theme::{Background, Colours};
+use crate::console::tests::fixtures::{
+    console, now, request, sample_snapshot, screen, site, styles,
+};
+use crate::demo::view::*;
 use crate::domain::Desk;
 use crate::store::stepwise::{
     HeldLock, KnownFrom, OtherSession, PassedStep, Step, StepWarning, Wait,
 };
 use crate::store::{StepLimits, StepPlace, StepView};
+use crate::terminal::theme::{Background, Colours};
 
-use super::super::keys::BINDINGS;
-use super::super::script::Line;
+use crate::demo::keys::BINDINGS;
+use crate::demo::script::Line;
 
 fn plain() -> Theme {
     Theme::new(Background::Dark, Colours::None, false)
@@ -51,8 +53,8 @@ fn painted((columns, rows): (u16, u16), state: &State, theme: &Theme) -> Buffer 
         })
     });
     let [first, second] = sizes.unwrap_or_default();
-    let anna = console(house(), first);
-    let mut bert = console(house(), second);
+    let anna = console(sample_snapshot(), first);
+    let mut bert = console(sample_snapshot(), second);
     bert.desk = Desk("bert".into());
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
     paint(&mut buffer, [&anna, &bert], state, theme);

@@ -15,7 +15,7 @@ use super::story::Story;
 use super::view::{Ending, HeldLock, StepPlace, StepView, StepWarning, Wait};
 use super::words::{self, Names};
 use crate::domain::Request;
-use crate::store::House;
+use crate::store::SiteStore;
 use crate::store::faults::{Kind, fault, kind};
 use crate::store::send::SendError;
 
@@ -61,7 +61,7 @@ pub(super) struct Order {
 }
 
 pub(super) struct Conductor {
-    pub(super) house: House,
+    pub(super) site_store: SiteStore,
     pub(super) request: Request,
     /// The number of the run, which makes its gates its own.
     pub(super) run: i32,
@@ -169,7 +169,7 @@ impl Conductor {
             }
             Some(Err(SendError::Sql(error))) => {
                 let newer = match kind(&error) {
-                    Kind::Schema => self.house.store.newer_text().await,
+                    Kind::Schema => self.site_store.store.newer_text().await,
                     _ => None,
                 };
                 self.end(newer.map_or_else(|| ending(&error), Ending::Failed))
@@ -222,7 +222,7 @@ impl Conductor {
         };
         self.next.place = match timeout(PATIENCE, self.session.commit()).await {
             Ok(Ok(Ok(()))) => {
-                self.house.hint();
+                self.site_store.hint();
                 StepPlace::Done(answer)
             }
             Ok(Ok(Err(error))) if kind(&error) == Kind::Lost => {
@@ -275,7 +275,7 @@ impl Conductor {
 
     /// Looks where the session is among the others.
     async fn look(&mut self) -> Result<(), Gone> {
-        let (site, backend) = (self.house.site().id, self.session.backend);
+        let (site, backend) = (self.site_store.site().id, self.session.backend);
         let standing = look::standing(&mut self.connection, backend, self.run).await?;
         self.next.clock = standing.now;
         self.next.seen = Instant::now();

@@ -78,7 +78,7 @@ pub(super) async fn texts(connection: &mut PgConnection) -> Result<Texts, sqlx::
         .collect())
 }
 
-/// The names of a house's rooms and items.
+/// The names of a site's rooms and items.
 pub(super) async fn names(
     connection: &mut PgConnection,
     site: SiteId,

@@ -26,7 +26,7 @@ use self::conductor::{Conductor, Gates, Move, Order};
 use self::session::Session;
 use self::story::Story;
 use super::faults::{Kind, fault, kind};
-use super::{House, StoreError};
+use super::{SiteStore, StoreError};
 use crate::domain::{Answer, Request};
 
 /// A command that is under way in step mode. Cheap to clone. When the last one is dropped, a transaction that is still
@@ -40,9 +40,9 @@ pub struct Stepwise {
     orders: mpsc::UnboundedSender<Order>,
 }
 
-impl House {
+impl SiteStore {
     /// Sends a command in a transaction that stops at the gate of every step, first of all before the first one. The
-    /// same statement as [`House::execute`] sends, and the same answer.
+    /// same statement as [`SiteStore::execute`] sends, and the same answer.
     ///
     /// It is sent once and never asked again: contention ends it and says so. A session that is not in step mode and
     /// waits for this one gives up as always, after some seconds, with the answer `busy`.
@@ -105,7 +105,7 @@ impl House {
         let (told, reports) = mpsc::unbounded_channel();
         let played = session.play(request.clone(), run, told);
         let conductor = Conductor {
-            house: self.clone(),
+            site_store: self.clone(),
             request: request.clone(),
             run,
             connection,

@@ -10,7 +10,7 @@ use super::view::{Deadline, HeldLock, KnownFrom, StepPlace};
 use crate::domain::Done;
 use crate::domain::text::harmless;
 
-/// The names of a house's rooms and items, by number.
+/// The names of a site's rooms and items, by number.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub(super) rooms: HashMap<i64, String>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::domain::house_file::{RawItem, RawRoom, RawSite};
+use crate::domain::site_file::{RawItem, RawRoom, RawSite};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

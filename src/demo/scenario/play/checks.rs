@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{LOOK_AGAIN, PATIENCE, Play, Stopped};
-use crate::console::text::display;
 use crate::demo::scenario::crew::UnderWay;
+use crate::demo::scenario::play::{LOOK_AGAIN, PATIENCE, Play, Stopped};
 use crate::demo::scenario::setting::ClaimId;
 use crate::demo::scenario::{Deed, Expectation, Outcome, Problem, Rows, Step, Wait};
 use crate::domain::ClaimState;
 use crate::store::{Said, SlotFilter, StoreError};
+use crate::terminal::text::display;
 
 /// The states of claims, as rows count them.
 const STATES: [ClaimState; 4] = [
@@ -63,7 +63,7 @@ impl Play {
                     return Err(Stopped::Problem(format!("{name} has no deadline.")));
                 };
                 loop {
-                    let left = deadline - self.crew.house().now().await?;
+                    let left = deadline - self.crew.site_store().now().await?;
                     if left <= TimeDelta::zero() {
                         return Ok(());
                     }
@@ -89,17 +89,17 @@ impl Play {
 
     /// The state and the deadline of a claim, as it is stored.
     async fn standing(&self, name: &str) -> Result<(ClaimState, Option<DateTime<Utc>>), Stopped> {
-        let house = self.crew.house();
+        let site_store = self.crew.site_store();
         let found = match self.crew.claim(name)? {
-            ClaimId::Slot(id) => house
+            ClaimId::Slot(id) => site_store
                 .slot_hold(id)
                 .await?
                 .map(|hold| (hold.state, hold.expires_at)),
-            ClaimId::Stock(id) => house
+            ClaimId::Stock(id) => site_store
                 .stock_hold(id)
                 .await?
                 .map(|hold| (hold.state, hold.expires_at)),
-            ClaimId::Group(id) => house.group(id).await?.map(|group| {
+            ClaimId::Group(id) => site_store.group(id).await?.map(|group| {
                 let slots = group.slots.iter().filter_map(|hold| hold.expires_at);
                 let stock = group.stock.iter().filter_map(|hold| hold.expires_at);
                 (group.state, slots.chain(stock).min())
@@ -202,7 +202,7 @@ impl Play {
 
     /// What there is at the end, and whether the rules are kept.
     pub(super) async fn check_ending(&mut self) -> Result<(), Problem> {
-        let house = self.crew.house().clone();
+        let site_store = self.crew.site_store().clone();
         let fault = |error: StoreError| Problem::of_all(error.to_string());
         for rows in self.scenario.ending.clone() {
             match rows {
@@ -215,7 +215,7 @@ impl Play {
                         room: Some(id),
                         ..SlotFilter::default()
                     };
-                    let holds = house.slot_holds(&filter).await.map_err(fault)?;
+                    let holds = site_store.slot_holds(&filter).await.map_err(fault)?;
                     let seen =
                         STATES.map(|state| holds.iter().filter(|hold| hold.state == state).count());
                     if seen != counts {
@@ -247,7 +247,7 @@ impl Play {
                         .item(&item)
                         .map_err(|problem| Problem::at(line, problem))?
                         .id;
-                    let items = house.items().await.map_err(fault)?;
+                    let items = site_store.items().await.map_err(fault)?;
                     let now = items.iter().find(|now| now.id == id);
                     let seen = now.map(|now| [now.available, now.held, now.sold]);
                     if seen != Some(figures) {
@@ -267,7 +267,7 @@ impl Play {
                 }
             }
         }
-        let found = house.check().await.map_err(fault)?;
+        let found = site_store.check().await.map_err(fault)?;
         let mut rules: Vec<&str> = found.iter().map(|problem| problem.rule.as_str()).collect();
         rules.sort_unstable();
         if rules == self.scenario.finds {

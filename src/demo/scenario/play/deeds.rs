@@ -5,30 +5,30 @@ use std::time::Instant;
 use crokey::KeyCombination;
 use crossterm::event::{KeyCode, KeyModifiers};
 
-use super::{LOOK_AGAIN, MOST_KEYS, PATIENCE, Play, Stopped};
 use crate::demo::scenario::crew::{self, Asked, Cell, CurtainFell, LIMITS, UnderWay};
 use crate::demo::scenario::hand::{self, Goal, Next};
+use crate::demo::scenario::play::{LOOK_AGAIN, MOST_KEYS, PATIENCE, Play, Stopped};
 use crate::demo::scenario::{Act, Actor, Ask, Deed, Place, StepMove, Stop};
 use crate::demo::{Desks, Which};
 use crate::domain::{Desk, Request};
-use crate::store::{House, Prompt, StepPlace, StepView, Stepwise, StoreError};
+use crate::store::{Prompt, SiteStore, StepPlace, StepView, Stepwise, StoreError};
 
 impl Play {
-    /// Both desks show the house as it is now.
+    /// Both desks show the site as it is now.
     pub(super) async fn freshen(&mut self) -> Result<(), Stopped> {
-        let now = self.crew.house().now().await?;
+        let now = self.crew.site_store().now().await?;
         let refresh = |desks: &mut Desks| {
             for which in Which::BOTH {
-                let tick = desks.station(which).tick();
+                let tick = desks.session(which).tick();
                 desks.take_in(which, tick);
-                desks.station(which).refresh();
+                desks.session(which).refresh();
             }
         };
         self.crew.desks(refresh).await?;
         let is_fresh = move |desks: &mut Desks| {
             Which::BOTH.into_iter().all(|which| {
-                let board = desks.station(which).model().board.as_ref();
-                board.is_some_and(|board| board.picture().read_at >= now)
+                let indexed = desks.session(which).model().indexed.as_ref();
+                indexed.is_some_and(|indexed| indexed.snapshot().read_at >= now)
             })
         };
         let began = Instant::now();
@@ -82,7 +82,7 @@ impl Play {
     async fn walk(&self, which: Which, goal: Goal) -> Result<(), Stopped> {
         let (mut keys, began) = (0, Instant::now());
         loop {
-            let next = move |desks: &mut Desks| hand::next(desks.station(which).model(), &goal);
+            let next = move |desks: &mut Desks| hand::next(desks.session(which).model(), &goal);
             match self.crew.desks(next).await?? {
                 Next::There => return Ok(()),
                 Next::Press(key) if keys < MOST_KEYS => {
@@ -193,17 +193,19 @@ impl Play {
         for act in acts {
             match &act.deed {
                 Deed::Ask { ask, stop } => {
-                    let house = self.crew.house_of(&act.who).await?;
+                    let site_store = self.crew.site_store_of(&act.who).await?;
                     match (self.request(&act.who, ask)?, stop) {
                         (Some(request), Some(stop)) => {
-                            let asked = self.send_stopping(&act.who, &house, request, stop).await?;
+                            let asked = self
+                                .send_stopping(&act.who, &site_store, request, stop)
+                                .await?;
                             self.remember(act.who.clone(), Some(asked), act.name.clone());
                         }
                         (Some(request), None) => {
-                            house.make_ready(&request).await?;
-                            ready.push((act, Ready::Ask(Box::new(house), request)));
+                            site_store.make_ready(&request).await?;
+                            ready.push((act, Ready::Ask(Box::new(site_store), request)));
                         }
-                        (None, _) => ready.push((act, Ready::Sweep(Box::new(house)))),
+                        (None, _) => ready.push((act, Ready::Sweep(Box::new(site_store)))),
                     }
                 }
                 Deed::Sql { sql, .. } => {
@@ -237,11 +239,11 @@ impl Play {
     async fn send_stopping(
         &self,
         who: &Actor,
-        house: &House,
+        site_store: &SiteStore,
         request: Request,
         stop: &Stop,
     ) -> Result<UnderWay, Stopped> {
-        let steps = house.step_through(request.clone(), LIMITS).await?;
+        let steps = site_store.step_through(request.clone(), LIMITS).await?;
         if let Some(which) = who.which() {
             let shown = steps.clone();
             self.crew
@@ -293,8 +295,8 @@ impl Play {
                         Ok(answer) => asked.answer.set(Ok(answer)),
                         // Neither success nor failure until the id has been asked again (R24).
                         Err(StoreError::Unknown { .. }) => {
-                            let house = self.crew.house_of(who).await?;
-                            let answer = house.execute(asked.request.clone()).await;
+                            let site_store = self.crew.site_store_of(who).await?;
+                            let answer = site_store.execute(asked.request.clone()).await;
                             asked.answer.set(answer.map_err(|error| error.to_string()));
                         }
                         Err(error) => asked.answer.set(Err(error.to_string())),
@@ -330,8 +332,8 @@ impl<'a> Pressing<'a> {
 
 /// Something that can be sent at once.
 enum Ready {
-    Ask(Box<House>, Request),
-    Sweep(Box<House>),
+    Ask(Box<SiteStore>, Request),
+    Sweep(Box<SiteStore>),
     Sql(Prompt, String),
 }
 
@@ -341,18 +343,21 @@ impl Ready {
             Self::Sql(prompt, sql) => {
                 UnderWay::Typed(Cell::of(async move { prompt.run(&sql).await }))
             }
-            Self::Sweep(house) => UnderWay::Swept(Cell::of(async move {
-                let swept = house.sweep(&Desk("the sweep".into())).await;
+            Self::Sweep(site_store) => UnderWay::Swept(Cell::of(async move {
+                let swept = site_store.sweep(&Desk("the sweep".into())).await;
                 swept.map_err(|error| error.to_string())
             })),
-            Self::Ask(house, request) => {
+            Self::Ask(site_store, request) => {
                 let sent = request.clone();
                 UnderWay::Asked(Box::new(Asked {
                     request,
                     which: None,
                     steps: None,
                     answer: Cell::of(async move {
-                        house.execute(sent).await.map_err(|error| error.to_string())
+                        site_store
+                            .execute(sent)
+                            .await
+                            .map_err(|error| error.to_string())
                     }),
                 }))
             }

@@ -1,0 +1,174 @@
+//! The site: a site, its rooms and its items.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::claim::UnknownWord;
+use super::{ItemId, RoomId, SiteCalendar, SiteId};
+
+/// A site with one time zone: the tenant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Site {
+    /// Its number.
+    pub id: SiteId,
+    /// Its name, unique on the server.
+    pub name: String,
+    /// Its zone and the arithmetic that goes with it (R5).
+    pub calendar: SiteCalendar,
+    /// How long a hold lasts when nobody says.
+    pub default_hold: TimeDelta,
+    /// How long a hold may last at most.
+    pub longest_hold: TimeDelta,
+    /// How often a hold may be renewed (R13).
+    pub renewals: i32,
+    /// How far ahead a claim may end (R8).
+    pub horizon: TimeDelta,
+    /// Whether this is the default of its server.
+    pub is_default: bool,
+    /// Whether it was made for one run of a demo and goes with it; it never counts as a site to choose (design section 9).
+    pub is_demo: bool,
+}
+
+/// How a room is booked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BookedBy {
+    /// From any instant to any other.
+    Hour,
+    /// From an arrival date to a departure date (R7).
+    Night,
+}
+
+impl BookedBy {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hour => "hour",
+            Self::Night => "night",
+        }
+    }
+}
+
+impl fmt::Display for BookedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}
+
+impl FromStr for BookedBy {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        [Self::Hour, Self::Night]
+            .into_iter()
+            .find(|booked_by| booked_by.word() == word)
+            .ok_or_else(|| UnknownWord {
+                what: "way to book a room",
+                word: word.to_owned(),
+                choices: "hour and night",
+            })
+    }
+}
+
+/// When guests of a room booked by the night come and go, in the site's zone (R7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+pub struct NightTimes {
+    /// From when on the arrival date.
+    pub check_in: NaiveTime,
+    /// Until when on the departure date.
+    pub check_out: NaiveTime,
+}
+
+impl Default for NightTimes {
+    /// In from 15:00, out by 11:00.
+    fn default() -> Self {
+        let hour = |hour| NaiveTime::MIN + TimeDelta::hours(hour);
+        Self {
+            check_in: hour(15),
+            check_out: hour(11),
+        }
+    }
+}
+
+/// One bookable unit, capacity one claim at any instant. Read from the columns of the view `room_line`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Room {
+    /// Its number.
+    #[serde(rename = "room_id")]
+    pub id: RoomId,
+    /// Its name, unique in the site.
+    pub name: String,
+    /// How many people fit in.
+    pub capacity: i32,
+    /// By the hour or by the night.
+    pub booked_by: BookedBy,
+    /// Check-in and check-out; they matter for a room booked by the night.
+    #[serde(flatten)]
+    pub night_times: NightTimes,
+    /// Cleaning time after a booking (R4).
+    #[serde(rename = "turnaround_seconds", deserialize_with = "seconds")]
+    pub turnaround: TimeDelta,
+    /// What it has: "screen", "step-free".
+    pub features: Vec<String>,
+    /// Since when no new claim is taken (R28).
+    pub retired_at: Option<DateTime<Utc>>,
+}
+
+/// A pool of interchangeable units that are used up when sold.
+///
+/// The figures are those that every reader shows (R15): a hold that is due counts as available again, whether or not
+/// the sweep has been there yet.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Item {
+    /// Its number.
+    #[serde(rename = "item_id")]
+    pub id: ItemId,
+    /// Its name, unique in the site.
+    #[serde(rename = "item")]
+    pub name: String,
+    /// Everything that was ever received and not adjusted away.
+    pub total: i32,
+    /// What a hold could get now.
+    pub available: i32,
+    /// Held and not due.
+    pub held: i32,
+    /// Confirmed.
+    pub sold: i32,
+    /// Since when no new claim is taken (R28).
+    pub retired_at: Option<DateTime<Utc>>,
+}
+
+/// A length in whole seconds.
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TimeDelta, D::Error> {
+    TimeDelta::try_seconds(i64::deserialize(deserializer)?)
+        .ok_or_else(|| serde::de::Error::custom("too long"))
+}
+
+/// A room that is to be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRoom {
+    /// Its name, unique in the site.
+    pub name: String,
+    /// How many people fit in.
+    pub capacity: i32,
+    /// By the hour or by the night.
+    pub booked_by: BookedBy,
+    /// Check-in and check-out.
+    pub night_times: NightTimes,
+    /// Cleaning time after a booking (R4).
+    pub turnaround: TimeDelta,
+    /// What it has.
+    pub features: Vec<String>,
+}
+
+/// An item that is to be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewItem {
+    /// Its name, unique in the site.
+    pub name: String,
+    /// How many units there are at the start.
+    pub quantity: i32,
+}
