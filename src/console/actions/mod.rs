@@ -3,8 +3,8 @@
 //! The table feeds dispatch, the hint line, help and the configuration. Actions use the model and the words of the domain;
 //! they must not know how anything is painted, nor tasks, SQL or a clock.
 
-pub mod action;
-pub mod alternatives;
+pub(crate) mod action;
+pub(crate) mod alternatives;
 mod block;
 mod cancel;
 mod confirm;
@@ -13,12 +13,12 @@ mod days;
 mod edit;
 mod go_to;
 mod help;
-pub mod help_page;
+pub(crate) mod help_page;
 mod hold;
-pub mod move_claim;
-pub mod names;
+pub(crate) mod move_claim;
+pub(crate) mod names;
 mod panels;
-pub mod reasons;
+pub(crate) mod reasons;
 mod renew;
 mod session;
 mod step;
@@ -32,7 +32,7 @@ use crate::console::model::Model;
 use crate::console::model::keymap::{ActionName, KeyRow, Keymap, KeymapError};
 
 /// The table, in the order of the hint line and of help.
-pub static ACTIONS: [Action; 26] = [
+pub(crate) static ACTIONS: [Action; 26] = [
     hold::ACTION,
     confirm::ACTION,
     cancel::ACTION,
@@ -62,17 +62,17 @@ pub static ACTIONS: [Action; 26] = [
 ];
 
 /// The action of a name, if there is one.
-pub fn find(name: ActionName) -> Option<&'static Action> {
+pub(crate) fn find(name: ActionName) -> Option<&'static Action> {
     ACTIONS.iter().find(|action| action.name == name)
 }
 
 /// Why an action is not possible now, in a full sentence; none if it is.
-pub fn why_not(name: ActionName, model: &Model) -> Option<String> {
+pub(crate) fn why_not(name: ActionName, model: &Model) -> Option<String> {
     (find(name)?.why_not)(model)
 }
 
 /// What the dialog of an action asks for.
-pub fn form(name: ActionName) -> Option<&'static Form> {
+pub(crate) fn form(name: ActionName) -> Option<&'static Form> {
     find(name)?.form
 }
 
@@ -86,7 +86,7 @@ pub fn keymap(changes: &HashMap<String, Vec<String>>) -> Result<Keymap, KeymapEr
 }
 
 /// The keys that can be used now, with the words of the hint line, the most useful first.
-pub fn hints(model: &Model) -> Vec<(String, &'static str)> {
+pub(crate) fn hints(model: &Model) -> Vec<(String, &'static str)> {
     ACTIONS
         .iter()
         .map(|action| (action, (action.hint)(model)))

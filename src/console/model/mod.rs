@@ -6,19 +6,19 @@
 //! The parts, each in a file of its own, know nothing of [`Model`]; `selection` (what the keys act on), `movement` (how
 //! the cursor moves) and `refresh` (what the database says) are methods of it.
 
-pub mod alternative;
-pub mod clock;
-pub mod cursor;
-pub mod dialog;
-pub mod grab;
-pub mod keymap;
-pub mod layout;
+pub(crate) mod alternative;
+pub(crate) mod clock;
+pub(crate) mod cursor;
+pub(crate) mod dialog;
+pub(crate) mod grab;
+pub(crate) mod keymap;
+pub(crate) mod layout;
 mod movement;
-pub mod notice;
-pub mod pending;
+pub(crate) mod notice;
+pub(crate) mod pending;
 mod refresh;
 mod selection;
-pub mod snapshot_index;
+pub(crate) mod snapshot_index;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,9 +35,7 @@ use crate::console::model::layout::{Scale, Screen};
 use crate::console::model::notice::{Notice, Tone};
 use crate::console::model::pending::Pending;
 use crate::console::model::snapshot_index::{AnsweredClaims, SnapshotIndex};
-use crate::domain::{
-    Desk, ItemId, Period, RequestId, RoomId, Site, SiteCalendar, SlotHoldId, StockHoldId,
-};
+use crate::domain::{Desk, ItemId, Period, RoomId, Site, SiteCalendar, SlotHoldId, StockHoldId};
 
 /// Everything that a console knows.
 #[derive(Debug, Clone)]
@@ -81,7 +79,7 @@ pub struct Model {
 
 impl Model {
     /// A console that has just opened: at the present moment, without a snapshot yet.
-    pub fn new(
+    pub(crate) fn new(
         desk: Desk,
         site: Site,
         keymap: Arc<Keymap>,
@@ -119,39 +117,39 @@ impl Model {
     }
 
     /// The site's calendar.
-    pub fn calendar(&self) -> SiteCalendar {
+    pub(crate) fn calendar(&self) -> SiteCalendar {
         self.site.calendar
     }
 
     /// The database's clock.
-    pub fn now(&self) -> DateTime<Utc> {
+    pub(crate) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
     /// The date that is shown: the one under the cursor.
-    pub fn date(&self) -> NaiveDate {
+    pub(crate) fn date(&self) -> NaiveDate {
         self.calendar().date(self.cursor.at)
     }
 
     /// The day that is shown.
-    pub fn day(&self) -> Period {
+    pub(crate) fn day(&self) -> Period {
         self.day_at(self.cursor.at)
     }
 
     /// Whether the snapshot says something about the day that is shown.
-    pub fn is_day_known(&self) -> bool {
+    pub(crate) fn is_day_known(&self) -> bool {
         self.indexed
             .as_ref()
             .is_some_and(|indexed| indexed.covers(&self.day()))
     }
 
     /// Whether the database is away.
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         matches!(self.connection, Connection::Lost { .. })
     }
 
     /// The window that the snapshot should cover: the day shown, the one before, and two more.
-    pub fn window(&self) -> Period {
+    pub(crate) fn window(&self) -> Period {
         let calendar = self.calendar();
         let date = self.date();
         let from = calendar.first_instant(calendar.previous_date(date));
@@ -160,7 +158,7 @@ impl Model {
     }
 
     /// Where everything is.
-    pub fn screen(&self) -> Screen {
+    pub(crate) fn screen(&self) -> Screen {
         let (width, height) = self.size;
         let rooms = self
             .indexed
@@ -171,7 +169,7 @@ impl Model {
     }
 
     /// How fine the cells are.
-    pub fn scale(&self) -> Scale {
+    pub(crate) fn scale(&self) -> Scale {
         match self.screen() {
             Screen::Full(layout) => layout.scale,
             _ => Scale::NARROW,
@@ -179,12 +177,12 @@ impl Model {
     }
 
     /// Says something to the person.
-    pub fn say(&mut self, tone: Tone, sentence: &str) {
+    pub(crate) fn say(&mut self, tone: Tone, sentence: &str) {
         self.notice = Some(Notice::new(tone, sentence, self.now()));
     }
 
     /// What can be had with one key; in stock, digits count.
-    pub fn alternatives(&self) -> &[AlternativeCommand] {
+    pub(crate) fn alternatives(&self) -> &[AlternativeCommand] {
         match &self.notice {
             Some(notice) if self.panel != Panel::Stock => &notice.alternatives,
             _ => &[],
@@ -192,20 +190,13 @@ impl Model {
     }
 
     /// Lets go of good news that has been read by now.
-    pub fn forget_read_notice(&mut self) {
+    pub(crate) fn forget_read_notice(&mut self) {
         let now = self.now();
         self.notice.take_if(|notice| notice.is_read(now));
     }
 
-    /// A command that is under way.
-    pub fn pending(&self, request: RequestId) -> Option<&Pending> {
-        self.pending
-            .iter()
-            .find(|pending| pending.request.id == request)
-    }
-
     /// Holds, blocks and moves into a room that are under way.
-    pub fn pending_in(&self, room: RoomId) -> impl Iterator<Item = (&Pending, Period)> {
+    pub(crate) fn pending_in(&self, room: RoomId) -> impl Iterator<Item = (&Pending, Period)> {
         self.pending.iter().filter_map(move |pending| {
             let (wanted, period) = pending.place()?;
             (wanted == room).then_some((pending, period))
@@ -213,7 +204,7 @@ impl Model {
     }
 
     /// A command on a claim of a room, or on its group, that is under way.
-    pub fn pending_on(&self, claim: SlotHoldId) -> Option<&Pending> {
+    pub(crate) fn pending_on(&self, claim: SlotHoldId) -> Option<&Pending> {
         let group = self
             .indexed
             .as_ref()
@@ -224,14 +215,14 @@ impl Model {
     }
 
     /// A hold of an item that is under way.
-    pub fn pending_of_item(&self, item: ItemId) -> Option<&Pending> {
+    pub(crate) fn pending_of_item(&self, item: ItemId) -> Option<&Pending> {
         self.pending
             .iter()
             .find(|pending| pending.item() == Some(item))
     }
 
     /// A command on a claim on stock, or on its group, that is under way.
-    pub fn pending_on_stock(&self, claim: StockHoldId) -> Option<&Pending> {
+    pub(crate) fn pending_on_stock(&self, claim: StockHoldId) -> Option<&Pending> {
         let group = self
             .indexed
             .as_ref()

@@ -10,13 +10,13 @@ use crate::domain::{BookedBy, Period};
 
 impl Model {
     /// Puts the cursor on the cell of an instant.
-    pub fn place_cursor(&mut self, at: DateTime<Utc>) {
+    pub(crate) fn place_cursor(&mut self, at: DateTime<Utc>) {
         self.cursor.at = at;
         self.cursor_moved();
     }
 
     /// What is under the cursor is what the person sees from now on.
-    pub fn cursor_moved(&mut self) {
+    pub(crate) fn cursor_moved(&mut self) {
         self.drop_stretch_without_anchor();
         if let Some(room) = self.room() {
             let cell = self.cell(room, self.cursor.at);
@@ -35,7 +35,7 @@ impl Model {
     }
 
     /// Moves by one cell in time; over the end of a day to the next.
-    pub fn step_time(&mut self, forwards: bool, stretch: bool) {
+    pub(crate) fn step_time(&mut self, forwards: bool, stretch: bool) {
         if stretch && self.cursor.anchor.is_none() {
             self.begin_stretch();
         } else if !stretch {
@@ -67,7 +67,7 @@ impl Model {
     }
 
     /// Moves by rooms.
-    pub fn step_room(&mut self, rows: isize) {
+    pub(crate) fn step_room(&mut self, rows: isize) {
         let Some(indexed) = &self.indexed else { return };
         let last = indexed.rooms().len().saturating_sub(1);
         let index = self
@@ -82,7 +82,7 @@ impl Model {
     }
 
     /// Shows another date, at the same time of day.
-    pub fn show_date(&mut self, date: NaiveDate) {
+    pub(crate) fn show_date(&mut self, date: NaiveDate) {
         let calendar = self.calendar();
         let time = calendar.local(self.cursor.at).time();
         let day = calendar
@@ -141,7 +141,7 @@ impl Model {
     }
 
     /// Moves in the stock.
-    pub fn step_stock(&mut self, lines: isize) {
+    pub(crate) fn step_stock(&mut self, lines: isize) {
         let rows = self.stock_rows();
         let index = self
             .stock_cursor
@@ -154,7 +154,7 @@ impl Model {
     }
 
     /// Moves in the feed.
-    pub fn step_feed(&mut self, lines: isize) {
+    pub(crate) fn step_feed(&mut self, lines: isize) {
         let Some(indexed) = &self.indexed else { return };
         let events = &indexed.snapshot().events;
         let index = self
@@ -172,7 +172,7 @@ impl Model {
     }
 
     /// Scrolls so that the cursor can be seen, and no further than needed.
-    pub fn keep_in_view(&mut self) {
+    pub(crate) fn keep_in_view(&mut self) {
         let Screen::Full(layout) = self.screen() else {
             return;
         };
@@ -207,7 +207,7 @@ impl Model {
     }
 
     /// Scrolls to the hours in which a site is awake, and to the present if it is another.
-    pub fn scroll_to_business(&mut self) {
+    pub(crate) fn scroll_to_business(&mut self) {
         let calendar = self.calendar();
         let opening = self.date().and_hms_opt(8, 0, 0);
         let opening = opening
@@ -218,7 +218,7 @@ impl Model {
     }
 
     /// Grabs the claim under the cursor, to move it.
-    pub fn begin_move(&mut self) {
+    pub(crate) fn begin_move(&mut self) {
         let Target::Claim(claim) = self.target() else {
             return;
         };
@@ -232,7 +232,7 @@ impl Model {
     }
 
     /// Begins to stretch: the claim under the cursor by its end, or else a period from here.
-    pub fn begin_stretch(&mut self) {
+    pub(crate) fn begin_stretch(&mut self) {
         let target = (self.panel == Panel::Rooms).then(|| self.target());
         let Some(Target::Claim(claim)) = target else {
             self.cursor.anchor = Some(self.cursor.at);
@@ -251,7 +251,7 @@ impl Model {
     }
 
     /// Lets go of a grabbed claim and of a stretched period: everything stays where it is.
-    pub fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         self.grab = None;
         self.cursor.unstretch();
     }

@@ -25,10 +25,10 @@ use crate::console::update::update;
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What a station hears while a command is under way.
-pub type Report = Box<dyn Fn(Progress) + Send + Sync>;
+pub(crate) type Report = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// Brings a command to the site and its answer back.
-pub type Executor = Arc<
+pub(crate) type Executor = Arc<
     dyn Fn(Request, Report) -> Pin<Box<dyn Future<Output = Result<Answer, StoreError>> + Send>>
         + Send
         + Sync,
@@ -103,12 +103,12 @@ impl ConsoleSession {
     }
 
     /// What it shows.
-    pub fn model(&self) -> &Model {
+    pub(crate) fn model(&self) -> &Model {
         &self.model
     }
 
     /// Takes a message in: asks the site for what follows from it, and says what follows for the terminal.
-    pub fn take_in(&mut self, message: Message) -> Vec<TerminalEffect> {
+    pub(crate) fn take_in(&mut self, message: Message) -> Vec<TerminalEffect> {
         let mut terminal_effects = Vec::new();
         for effect in update(&mut self.model, message) {
             match effect {
@@ -122,7 +122,7 @@ impl ConsoleSession {
     }
 
     /// A key, as a message with a request id of its own.
-    pub fn pressed(&self, key: KeyEvent) -> Message {
+    pub(crate) fn pressed(&self, key: KeyEvent) -> Message {
         Message::Key(Press {
             key: key.into(),
             id: RequestId::fresh(),
@@ -131,19 +131,19 @@ impl ConsoleSession {
     }
 
     /// The message that time has passed.
-    pub fn tick(&self) -> Message {
+    pub(crate) fn tick(&self) -> Message {
         Message::Tick {
             uptime: self.started.elapsed(),
         }
     }
 
     /// Asks for a new picture, whether or not something has changed.
-    pub fn refresh(&self) {
+    pub(crate) fn refresh(&self) {
         self.watch.refresh();
     }
 
     /// Until the database's clock shows another second, and a little, so that it surely does.
-    pub fn until_next_second(&self) -> Duration {
+    pub(crate) fn until_next_second(&self) -> Duration {
         let past = self.model.now().timestamp_subsec_millis().min(999);
         Duration::from_millis(u64::from(1000 - past) + 5)
     }
@@ -200,7 +200,7 @@ impl SessionEvents {
     }
 
     /// The next message, if one has arrived.
-    pub fn arrived(&mut self) -> Option<Message> {
+    pub(crate) fn arrived(&mut self) -> Option<Message> {
         let reply = self.replies.try_recv().ok();
         reply.or_else(|| Some(message(self.watched.try_recv().ok()?, self.started)))
     }

@@ -25,7 +25,7 @@ use crate::terminal::signals::{Signal, Signals};
 use crate::terminal::theme::Theme;
 
 /// What a console needs.
-pub struct Context {
+pub(crate) struct Context {
     /// The site that it shows.
     pub site_store: SiteStore,
     /// Who works here.
@@ -40,7 +40,7 @@ pub struct Context {
 ///
 /// # Errors
 /// If the database can't be read at the start, or the terminal can't be used.
-pub async fn run(context: Context) -> Result<()> {
+pub(crate) async fn run(context: Context) -> Result<()> {
     let Context {
         site_store,
         desk,

@@ -1,7 +1,7 @@
 //! What the console does and shows: stories of messages, and frames.
 
 mod dialogs;
-pub mod fixtures;
+pub(crate) mod fixtures;
 mod frames;
 mod movement;
 mod moves;

@@ -7,7 +7,7 @@ use crate::console::model::Model;
 use crate::console::model::cursor::Panel;
 use crate::console::model::layout::{Layout, Screen};
 
-pub fn click(model: &mut Model, column: u16, row: u16) -> Vec<Effect> {
+pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Vec<Effect> {
     let (Screen::Full(layout), None) = (model.screen(), &model.dialog) else {
         return Vec::new();
     };
@@ -63,7 +63,7 @@ fn click_stock(model: &mut Model, layout: &Layout, position: Position) {
 }
 
 /// Stretches the period from where the button went down, in the same room.
-pub fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
+pub(super) fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
     let (Screen::Full(layout), None, Panel::Rooms) = (model.screen(), &model.dialog, model.panel)
     else {
         return Vec::new();
@@ -82,7 +82,7 @@ pub fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
     vec![Effect::DRAW]
 }
 
-pub fn wheel(model: &mut Model, column: u16, row: u16, lines: i32) -> Vec<Effect> {
+pub(super) fn wheel(model: &mut Model, column: u16, row: u16, lines: i32) -> Vec<Effect> {
     if model.dialog.is_some() {
         return Vec::new();
     }

@@ -13,7 +13,7 @@ use crate::terminal::text::{display, truncate};
 use crate::terminal::theme::Theme;
 
 /// Paints the list.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let (Some(room), Some(indexed)) = (model.room(), &model.indexed) else {
         put(
             buffer,

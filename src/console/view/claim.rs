@@ -9,7 +9,7 @@ use crate::terminal::text::display;
 use crate::terminal::theme::Theme;
 
 /// What a claim looks like: its glyph, its word, the style of its tile and of its texture.
-pub struct Look {
+pub(crate) struct Look {
     /// The glyph.
     pub glyph: &'static str,
     /// The word.
@@ -21,7 +21,7 @@ pub struct Look {
 }
 
 /// The look of a claim on a room.
-pub fn slot(claim: &SlotHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
+pub(crate) fn slot(claim: &SlotHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
     if pending {
         return waiting(theme);
     }
@@ -44,7 +44,7 @@ pub fn slot(claim: &SlotHold, pending: bool, now: DateTime<Utc>, theme: &Theme) 
 }
 
 /// The look of a claim on stock.
-pub fn stock(claim: &StockHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
+pub(crate) fn stock(claim: &StockHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
     if pending {
         return waiting(theme);
     }
@@ -59,7 +59,7 @@ pub fn stock(claim: &StockHold, pending: bool, now: DateTime<Utc>, theme: &Theme
 }
 
 /// The look of a command that is under way.
-pub fn waiting(theme: &Theme) -> Look {
+pub(crate) fn waiting(theme: &Theme) -> Look {
     Look {
         glyph: theme.glyphs.pending,
         word: "asking",
@@ -87,7 +87,7 @@ fn of_state(state: ClaimState, theme: &Theme) -> Look {
 }
 
 /// The time left, in at most so many cells; `expiring…` when none is left.
-pub fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
+pub(crate) fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
     if seconds <= 0 {
         return crate::terminal::text::truncate("expiring…", cells, cut).replace('…', cut);
     }
@@ -118,7 +118,7 @@ pub fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
 }
 
 /// Whom a claim is for, in a word or two; empty if nobody has said.
-pub fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str> {
+pub(crate) fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str> {
     match claim.purpose {
         Purpose::Guest => guest.into(),
         Purpose::Block if !claim.note.is_empty() => display(&claim.note).into(),
@@ -128,7 +128,7 @@ pub fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str
 }
 
 /// The same, marked where the claim is one of a group.
-pub fn whom_marked<'a>(
+pub(crate) fn whom_marked<'a>(
     claim: &'a SlotHold,
     guest: &'a str,
     theme: &Theme,

@@ -19,7 +19,7 @@ use crate::terminal::text::{display, truncate, width, wrap};
 use crate::terminal::theme::Theme;
 
 /// The panel's title.
-pub fn title(model: &Model) -> &'static str {
+pub(crate) fn title(model: &Model) -> &'static str {
     match model.target() {
         _ if model.grab.is_some() => "Move",
         Target::Claim(_) | Target::StockClaim(_) => "Claim",
@@ -29,7 +29,7 @@ pub fn title(model: &Model) -> &'static str {
 }
 
 /// Paints the panel.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let mut page = Page {
         buffer,
         area,

@@ -15,7 +15,12 @@ use crate::terminal::text::{display, tail, truncate, width, wrap};
 use crate::terminal::theme::Theme;
 
 /// Paints the dialog, if one is open; returns where the terminal's cursor belongs.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) -> Option<Position> {
+pub(crate) fn draw(
+    buffer: &mut Buffer,
+    area: Rect,
+    model: &Model,
+    theme: &Theme,
+) -> Option<Position> {
     let dialog = model.dialog.as_ref()?;
     let form = actions::form(dialog.action)?;
     if form.is_page {

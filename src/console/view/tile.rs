@@ -15,7 +15,7 @@ use crate::terminal::text::{display, truncate, width};
 use crate::terminal::theme::Theme;
 
 /// Paints a claim into its row.
-pub fn draw(
+pub(crate) fn draw(
     buffer: &mut Buffer,
     y: u16,
     (slot, guest): (&SlotHold, &str),
@@ -77,7 +77,7 @@ pub fn draw(
 }
 
 /// Where a claim in the hand would come to: its own texture, and what would become of it.
-pub fn ghost(
+pub(crate) fn ghost(
     buffer: &mut Buffer,
     y: u16,
     columns: Columns,
@@ -135,7 +135,7 @@ fn inside(columns: Columns) -> usize {
 }
 
 /// A tile: its texture from end to end, words in the middle, arrows where it goes on.
-pub fn paint(
+pub(crate) fn paint(
     buffer: &mut Buffer,
     y: u16,
     columns: Columns,
