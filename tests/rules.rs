@@ -204,3 +204,20 @@ fn every_number_that_is_cited_is_a_rules() {
         "docs/rules.md lacks these: {unknown:#?}"
     );
 }
+
+#[test]
+fn what_is_said_beside_a_number_is_the_rules_sentence() {
+    for file in files(&["assets/scenarios"]) {
+        let lines = file
+            .text
+            .lines()
+            .map(|line| line.trim_start_matches(['#', ' ']));
+        let said = lines.collect::<Vec<_>>().join(" ");
+        for rule in rule::all() {
+            if words(&said).any(|word| word == rule.number) {
+                let both = format!("{}: {}", rule.number, rule.sentence);
+                assert!(said.contains(&both), "{} should say: {both}", file.path);
+            }
+        }
+    }
+}
