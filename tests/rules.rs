@@ -221,3 +221,19 @@ fn what_is_said_beside_a_number_is_the_rules_sentence() {
         }
     }
 }
+
+#[test]
+fn every_refusal_of_the_protocol_is_explained() {
+    let page = include_str!("../docs/json.md");
+    let explained: BTreeSet<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .flat_map(|line| names(line.split('|').nth(1).unwrap()))
+        .collect();
+    for file in files(&["migrations"]) {
+        for said in file.text.split("refuse('").skip(1) {
+            let code = said.split('\'').next().unwrap();
+            assert!(explained.contains(code), "{}: {code}", file.path);
+        }
+    }
+}
