@@ -237,3 +237,41 @@ fn every_refusal_of_the_protocol_is_explained() {
         }
     }
 }
+
+/// What a heading is called in a link: `## The order of the checks` is `the-order-of-the-checks`.
+fn anchor(heading: &str) -> String {
+    let kept =
+        |character: &char| character.is_alphanumeric() || [' ', '-', '_'].contains(character);
+    let name = heading.trim_start_matches('#').trim().to_lowercase();
+    name.chars()
+        .filter(kept)
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+#[test]
+fn every_link_of_the_docs_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for file in files(&["docs", "README.md", "CONTRIBUTING.md"]) {
+        for link in file.text.split("](").skip(1) {
+            let link = link.split(')').next().unwrap();
+            if link.contains("://") {
+                continue;
+            }
+            let (place, heading) = link.split_once('#').unwrap_or((link, ""));
+            let here = root.join(&file.path);
+            let target = match place {
+                "" => here,
+                place => here.parent().unwrap().join(place),
+            };
+            assert!(target.exists(), "{}: {link}", file.path);
+            if !heading.is_empty() {
+                let page = fs::read_to_string(target).unwrap();
+                let found = page
+                    .lines()
+                    .any(|line| line.starts_with('#') && anchor(line) == heading);
+                assert!(found, "{}: {link}", file.path);
+            }
+        }
+    }
+}
