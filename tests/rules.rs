@@ -275,3 +275,28 @@ fn every_link_of_the_docs_leads_somewhere() {
         }
     }
 }
+
+#[test]
+fn nobody_cites_what_is_not_in_the_repository() {
+    let mut found = Vec::new();
+    for file in files(&PLACES) {
+        // A citation may be broken over two lines of a comment.
+        let marks = ['/', '!', '-', '#', ' ', '\t'];
+        let lines = file
+            .text
+            .lines()
+            .map(|line| line.trim_matches(marks).to_lowercase());
+        let text = lines.collect::<Vec<_>>().join(" ");
+        for cited in [
+            concat!("design", " section"),
+            concat!("design", ", section"),
+            concat!("design", ".md"),
+            concat!("../", "shared"),
+        ] {
+            if text.contains(cited) {
+                found.push(format!("{}: {cited}", file.path));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}

@@ -1,5 +1,5 @@
 //! Step mode over real connections: a command's transaction stops between the protocol's steps, can be seen, led on and
-//! ended at every place, and comes to what the plain call comes to (design section 8).
+//! ended at every place, and comes to what the plain call comes to.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]

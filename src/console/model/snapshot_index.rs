@@ -86,7 +86,7 @@ impl SnapshotIndex {
     }
 
     /// The snapshot itself.
-    pub(crate) fn snapshot(&self) -> &Snapshot {
+    pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 

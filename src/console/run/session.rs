@@ -103,7 +103,7 @@ impl ConsoleSession {
     }
 
     /// What it shows.
-    pub(crate) fn model(&self) -> &Model {
+    pub fn model(&self) -> &Model {
         &self.model
     }
 
