@@ -22,7 +22,7 @@ use ratatui::layout::{Position, Rect};
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The terminal in our hands; dropping it gives it back.
+/// The terminal while it is ours; dropping it gives it back.
 pub(crate) struct Screen {
     /// Never dropped: in a window that was closed ratatui could not show the cursor then, would print so, and printing
     /// to a terminal that is gone panics. [`give_back`] shows the cursor.

@@ -1,8 +1,7 @@
 //! The text of the help page: the key table, why a key can't be used at the moment, and what the signs mean.
 
 use crate::console::actions::ACTIONS;
-use crate::console::model::Model;
-use crate::console::model::layout;
+use crate::console::model::{Model, layout};
 use crate::terminal::text::wrap;
 
 /// The cells of the keys.

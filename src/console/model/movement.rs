@@ -97,7 +97,7 @@ impl Model {
         self.keep_in_view();
     }
 
-    /// After a new picture: the same claim, else the same room and instant, else the room that is there now.
+    /// After a new snapshot: the same claim, else the same room and instant, else the room that is there now.
     pub(super) fn revalidate(&mut self, room_before: usize) {
         let Some(indexed) = &self.indexed else { return };
         if self

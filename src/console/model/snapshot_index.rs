@@ -9,7 +9,6 @@ use crate::domain::{
     ClaimState, Item, ItemId, Period, Room, RoomId, SlotHold, SlotHoldId, StockHold, StockHoldId,
 };
 use crate::store::Snapshot;
-
 use crate::terminal::text::display;
 
 /// A snapshot with its indexes.

@@ -12,19 +12,18 @@ use color_eyre::eyre::Result;
 use crossterm::event::KeyEvent;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::domain::{Answer, Desk, Request, RequestId};
-use crate::store::{Progress, Revive, SiteStore, StoreError, Watch, WatchEvent};
-
 use crate::console::effect::{Effect, TerminalEffect};
 use crate::console::message::{Fault, Message, Press};
 use crate::console::model::Model;
 use crate::console::model::keymap::Keymap;
 use crate::console::update::update;
+use crate::domain::{Answer, Desk, Request, RequestId};
+use crate::store::{Progress, Revive, SiteStore, StoreError, Watch, WatchEvent};
 
 /// How long a leaving console waits for answers to what it has asked.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What a station hears while a command is under way.
+/// What a session hears while a command is under way.
 pub(crate) type Report = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// Brings a command to the site and its answer back.
@@ -34,7 +33,7 @@ pub(crate) type Executor = Arc<
         + Sync,
 >;
 
-/// What a station needs.
+/// What a session needs.
 pub struct Context {
     /// The site that it shows.
     pub site_store: SiteStore,
@@ -59,7 +58,7 @@ pub struct ConsoleSession {
     started: Instant,
 }
 
-/// What comes to a station from the site.
+/// What comes to a session from the database.
 pub struct SessionEvents {
     watched: UnboundedReceiver<WatchEvent>,
     replies: UnboundedReceiver<Message>,
@@ -137,7 +136,7 @@ impl ConsoleSession {
         }
     }
 
-    /// Asks for a new picture, whether or not something has changed.
+    /// Asks for a new snapshot, whether or not something has changed.
     pub(crate) fn refresh(&self) {
         self.watch.refresh();
     }
@@ -194,7 +193,7 @@ impl SessionEvents {
             biased;
             Some(reply) = self.replies.recv() => reply,
             Some(event) = self.watched.recv() => message(event, self.started),
-            // Both ends are kept by the station and its tasks.
+            // Both ends are kept by the session and its tasks.
             else => std::future::pending().await,
         }
     }

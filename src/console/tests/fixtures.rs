@@ -1,4 +1,4 @@
-//! A small house for tests: hand-made pictures, presses of keys, and frames as text.
+//! A small site for tests: hand-made snapshots, presses of keys, and frames as text.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +10,15 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use uuid::Uuid;
 
+use crate::console::message::{Message, Press};
+use crate::console::model::Model;
+use crate::console::{update, view};
 use crate::domain::{
     BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, NightTimes, Period, Purpose,
     RequestId, Room, RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold,
     StockHoldId, Subject, Version,
 };
 use crate::store::{Snapshot, WatchEvent};
-
-use crate::console::message::{Message, Press};
-use crate::console::model::Model;
-use crate::console::{update, view};
 use crate::terminal::theme::Theme;
 
 /// An instant, written as the clocks of London in winter show it.

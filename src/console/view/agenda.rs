@@ -4,10 +4,9 @@ use chrono::{DateTime, Utc};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::{Period, Room, SlotHold};
-
 use crate::console::model::Model;
 use crate::console::view::claim;
+use crate::domain::{Period, Room, SlotHold};
 use crate::terminal::canvas::{put, restyle};
 use crate::terminal::text::{display, truncate};
 use crate::terminal::theme::Theme;

@@ -3,11 +3,10 @@
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use ratatui::layout::Rect;
 
-use crate::domain::Period;
-use crate::domain::calendar::Tick;
-
 use crate::console::model::Model;
 use crate::console::model::layout::{Layout, Scale};
+use crate::domain::Period;
+use crate::domain::calendar::Tick;
 
 /// The columns of a period, as far as they can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

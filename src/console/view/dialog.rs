@@ -6,9 +6,8 @@ use ratatui::style::Style;
 
 use crate::console::actions;
 use crate::console::actions::action::Form;
-use crate::console::model::Model;
 use crate::console::model::dialog::{Dialog, Field};
-use crate::console::model::layout;
+use crate::console::model::{Model, layout};
 use crate::console::view::help;
 use crate::terminal::canvas::put;
 use crate::terminal::text::{display, tail, truncate, width, wrap};

@@ -4,9 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::{Event, EventKind};
-
 use crate::console::model::Model;
+use crate::domain::{Event, EventKind};
 use crate::terminal::canvas::put;
 use crate::terminal::text::{display, truncate};
 use crate::terminal::theme::Theme;

@@ -4,9 +4,6 @@ use chrono::Timelike;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::calendar::{Showing, Tick};
-use crate::domain::{BookedBy, Period, Room};
-
 use crate::console::model::Model;
 use crate::console::model::cursor::Panel;
 use crate::console::model::layout::Layout;
@@ -14,8 +11,9 @@ use crate::console::model::snapshot_index::SnapshotIndex;
 use crate::console::view::axis::{Axis, Columns};
 use crate::console::view::title::title;
 use crate::console::view::{claim, tile};
-use crate::terminal::canvas::fill;
-use crate::terminal::canvas::put;
+use crate::domain::calendar::{Showing, Tick};
+use crate::domain::{BookedBy, Period, Room};
+use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{pad, width};
 use crate::terminal::theme::Theme;
 

@@ -3,14 +3,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::{Item, StockHold};
-
 use crate::console::model::Model;
-use crate::console::model::cursor::Panel;
-use crate::console::model::cursor::StockCursor;
+use crate::console::model::cursor::{Panel, StockCursor};
 use crate::console::view::claim;
-use crate::terminal::canvas::fill;
-use crate::terminal::canvas::put;
+use crate::domain::{Item, StockHold};
+use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{display, pad, truncate, width};
 use crate::terminal::theme::Theme;
 

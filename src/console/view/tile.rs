@@ -3,14 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-use crate::domain::SlotHold;
-
 use crate::console::model::Model;
 use crate::console::model::grab::{Grab, GrabKind};
 use crate::console::view::axis::{Axis, Columns};
-use crate::console::view::claim::{self, Look};
-use crate::terminal::canvas::fill;
-use crate::terminal::canvas::put;
+use crate::console::view::claim::{self, ClaimStyle};
+use crate::domain::SlotHold;
+use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{display, truncate, width};
 use crate::terminal::theme::Theme;
 
@@ -76,7 +74,7 @@ pub(crate) fn draw(
     }
 }
 
-/// Where a claim in the hand would come to: its own texture, and what would become of it.
+/// Where a grabbed claim would come to: its own texture, and what would become of it.
 pub(crate) fn ghost(
     buffer: &mut Buffer,
     y: u16,
@@ -85,7 +83,7 @@ pub(crate) fn ghost(
     axis: &Axis,
     theme: &Theme,
 ) {
-    let look = Look {
+    let look = ClaimStyle {
         tile: theme.pending,
         fill: theme.pending,
         ..claim::slot(&grab.claim, false, axis.now_at, theme)
@@ -139,7 +137,7 @@ pub(crate) fn paint(
     buffer: &mut Buffer,
     y: u16,
     columns: Columns,
-    look: &Look,
+    look: &ClaimStyle,
     words: &str,
     theme: &Theme,
 ) {

@@ -1,4 +1,4 @@
-//! The status line: house, date, zone; connection, the database's clock, desk.
+//! The status line: site, date, zone; connection, the database's clock, desk.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
