@@ -18,6 +18,15 @@ pub enum Panel {
     Feed,
 }
 
+/// A way to look at the rooms, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ViewName(pub &'static str);
+
+impl ViewName {
+    /// One day, rooms by the hour.
+    pub(crate) const DAY: Self = Self("day");
+}
+
 /// Where the keys act in the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {

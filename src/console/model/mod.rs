@@ -4,7 +4,7 @@
 //! know them, nor tasks, SQL or a clock.
 //!
 //! The parts, each in a file of its own, know nothing of [`Model`]; `selection` (what the keys act on), `movement` (how
-//! the cursor moves) and `refresh` (what the database says) are methods of it.
+//! the cursor moves), `views` (how time is laid out) and `refresh` (what the database says) are methods of it.
 
 pub(crate) mod alternative;
 pub(crate) mod clock;
@@ -19,6 +19,7 @@ pub(crate) mod pending;
 mod refresh;
 mod selection;
 pub(crate) mod snapshot_index;
+mod views;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::console::model::alternative::AlternativeCommand;
 use crate::console::model::clock::{Clock, Connection};
-use crate::console::model::cursor::{Cursor, EndedClaim, Panel, Scroll, StockCursor};
+use crate::console::model::cursor::{Cursor, EndedClaim, Panel, Scroll, StockCursor, ViewName};
 use crate::console::model::dialog::Dialog;
 use crate::console::model::grab::Grab;
 use crate::console::model::keymap::Keymap;
@@ -54,6 +55,8 @@ pub struct Model {
     pub stock_cursor: Option<StockCursor>,
     /// Which panel has them.
     pub panel: Panel,
+    /// How the rooms are looked at.
+    pub view: ViewName,
     /// What is in view.
     pub scroll: Scroll,
     /// Commands under way.
@@ -95,6 +98,7 @@ impl Model {
             cursor: Cursor::new(now),
             stock_cursor: None,
             panel: Panel::Rooms,
+            view: ViewName::DAY,
             scroll: Scroll {
                 first_room: 0,
                 first: now,
@@ -146,15 +150,6 @@ impl Model {
     /// Whether the database is away.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self.connection, Connection::Lost { .. })
-    }
-
-    /// The window that the snapshot should cover: the day shown, the one before, and two more.
-    pub(crate) fn window(&self) -> Period {
-        let calendar = self.calendar();
-        let date = self.date();
-        let from = calendar.first_instant(calendar.previous_date(date));
-        let after = (0..3).fold(date, |date, _| calendar.next_date(date));
-        Period::new(from, calendar.first_instant(after)).unwrap_or_else(|_| self.day())
     }
 
     /// Where everything is.

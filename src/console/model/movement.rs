@@ -6,7 +6,6 @@ use crate::console::model::Model;
 use crate::console::model::cursor::{Panel, StockCursor, Target};
 use crate::console::model::grab::{Grab, GrabKind};
 use crate::console::model::layout::Screen;
-use crate::domain::{BookedBy, Period};
 
 impl Model {
     /// Puts the cursor on the cell of an instant.
@@ -46,23 +45,7 @@ impl Model {
             self.cursor.at += if forwards { slot } else { -slot };
             return self.cursor_moved();
         };
-        let cell = self.cell(room, self.cursor.at);
-        let at = match room.booked_by {
-            BookedBy::Hour if forwards => cell.end(),
-            BookedBy::Hour => self
-                .hour_cell(room.id, cell.start() - TimeDelta::milliseconds(1))
-                .start(),
-            BookedBy::Night => {
-                let calendar = self.calendar();
-                let arrival = self.arrival(room, self.cursor.at);
-                let next = if forwards {
-                    calendar.next_date(arrival)
-                } else {
-                    calendar.previous_date(arrival)
-                };
-                self.night(room, next).unwrap_or(cell).start()
-            }
-        };
+        let at = self.next_cell(room, forwards);
         self.place_cursor(at);
     }
 
@@ -176,20 +159,7 @@ impl Model {
         let Screen::Full(layout) = self.screen() else {
             return;
         };
-        let day = self.day();
-        let span = layout.scale.span(layout.grid.width);
-        let cell = match self.room() {
-            Some(room) if room.booked_by == BookedBy::Hour => self.cell(room, self.cursor.at),
-            _ => Period::new(self.cursor.at, self.cursor.at + layout.scale.slot).unwrap_or(day),
-        };
-        let latest = whole_hour(&day, day.end() - span, true).max(day.start());
-        let mut first = whole_hour(&day, self.scroll.first.clamp(day.start(), latest), false);
-        if cell.start() < first {
-            first = whole_hour(&day, cell.start(), false);
-        } else if cell.end() > first + span {
-            first = whole_hour(&day, cell.end() - span, true);
-        }
-        self.scroll.first = first.clamp(day.start(), latest);
+        self.scroll.first = self.first_shown(&layout);
 
         let rows = layout.rooms();
         let Some(indexed) = &self.indexed else { return };
@@ -262,11 +232,4 @@ impl Model {
         self.grab
             .take_if(|grab| unstretched && grab.kind == GrabKind::Stretch);
     }
-}
-
-/// The instant, moved to a whole number of hours from the start of the day.
-fn whole_hour(day: &Period, at: DateTime<Utc>, up: bool) -> DateTime<Utc> {
-    let seconds = (at - day.start()).num_seconds();
-    let hours = seconds.div_euclid(3600) + i64::from(up && seconds.rem_euclid(3600) > 0);
-    day.start() + TimeDelta::seconds(hours * 3600)
 }

@@ -2,7 +2,7 @@
 //!
 //! Only reads. By identity, never by a position on the screen (see [`crate::console::model::cursor`]).
 
-use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, Days, TimeDelta, Utc};
 
 use crate::console::model::Model;
 use crate::console::model::cursor::{Panel, StockCursor, Target};
@@ -74,68 +74,6 @@ impl Model {
         };
         let there = self.cell(room, anchor);
         Period::new(here.start().min(there.start()), here.end().max(there.end())).unwrap_or(here)
-    }
-
-    /// The cell of a room that an instant lies in.
-    ///
-    /// By the hour: from one stop to the next, where stops are the slots of the day and the bounds of claims, so that
-    /// every claim can be reached and every gap filled exactly. By the night: one night.
-    pub(crate) fn cell(&self, room: &Room, at: DateTime<Utc>) -> Period {
-        match room.booked_by {
-            BookedBy::Hour => self.hour_cell(room.id, at),
-            BookedBy::Night => {
-                let arrival = self.arrival(room, at);
-                self.night(room, arrival)
-                    .unwrap_or_else(|| self.hour_cell(room.id, at))
-            }
-        }
-    }
-
-    pub(super) fn night(&self, room: &Room, arrival: NaiveDate) -> Option<Period> {
-        let calendar = self.calendar();
-        calendar.stay(arrival, calendar.next_date(arrival), room.night_times)
-    }
-
-    /// The night that a cursor means: that of the stay that is there, else the one that begins on the date.
-    pub(super) fn arrival(&self, room: &Room, at: DateTime<Utc>) -> NaiveDate {
-        let calendar = self.calendar();
-        let date = calendar.date(at);
-        let before = calendar.previous_date(date);
-        let last_night = self.night(room, before);
-        let stays = self
-            .indexed
-            .as_ref()
-            .is_some_and(|indexed| indexed.claim_at(room.id, at).is_some());
-        match last_night {
-            Some(night) if stays && night.contains(at) => before,
-            _ => date,
-        }
-    }
-
-    pub(super) fn hour_cell(&self, room: RoomId, at: DateTime<Utc>) -> Period {
-        let day = self.day_at(at);
-        let slot = self.scale().slot;
-        let steps = (at - day.start())
-            .num_seconds()
-            .div_euclid(slot.num_seconds());
-        let mut from = day.start() + slot * i32::try_from(steps).unwrap_or(0);
-        let mut to = (from + slot).min(day.end());
-        if let Some(indexed) = &self.indexed {
-            for (claim, _) in indexed.touching(room, from, to) {
-                for stop in [
-                    claim.period.start(),
-                    claim.period.end(),
-                    claim.occupied_until,
-                ] {
-                    if stop <= at {
-                        from = from.max(stop);
-                    } else {
-                        to = to.min(stop);
-                    }
-                }
-            }
-        }
-        Period::new(from, to).unwrap_or(day)
     }
 
     pub(super) fn claim_under(

@@ -42,8 +42,7 @@ fn click_room(model: &mut Model, layout: &Layout, position: Position) -> bool {
     model.cursor.room = Some(room);
     model.cursor.unstretch();
     let at = if layout.grid.contains(position) {
-        let column = position.x - layout.grid.x;
-        layout.scale.instant(model.scroll.first, column)
+        model.instant(layout, position.x - layout.grid.x)
     } else {
         model.cursor.at
     };
@@ -69,9 +68,7 @@ pub(super) fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
         return Vec::new();
     };
     let column = column.clamp(layout.grid.left(), layout.grid.right() - 1);
-    let at = layout
-        .scale
-        .instant(model.scroll.first, column - layout.grid.x);
+    let at = model.instant(&layout, column - layout.grid.x);
     if model.room().is_none() || model.is_in_cell(at) && model.cursor.anchor.is_none() {
         return Vec::new();
     }
