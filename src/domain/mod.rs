@@ -11,6 +11,7 @@ pub mod command;
 pub mod dates;
 pub mod duration;
 pub mod event;
+pub mod examples;
 pub mod ids;
 pub mod local_time;
 pub mod mistake;
