@@ -9,8 +9,9 @@ use crate::store::SiteStore;
 
 use super::connect::Session;
 use super::failure::Failure;
+use super::lookup;
 use super::output::{Output, View};
-use super::{HoldArguments, LengthArgument, RequestArgument, execute, room, stock};
+use super::{HoldArguments, LengthArgument, RequestArgument, execute};
 
 /// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
 #[derive(Debug, Subcommand)]
@@ -187,10 +188,10 @@ async fn room_lines(site_store: &SiteStore, texts: &[RoomText]) -> Result<Vec<Sl
 }
 
 async fn room_line(site_store: &SiteStore, text: &RoomText) -> Result<SlotLine, Failure> {
-    let room = room::named(site_store, &text.room).await?;
+    let room = lookup::room(site_store, &text.room).await?;
     Ok(SlotLine {
         room: room.id,
-        period: room::period(site_store, &room, &text.from, &text.to)?,
+        period: lookup::period(site_store, &room, &text.from, &text.to).await?,
     })
 }
 
@@ -209,8 +210,8 @@ async fn stock_lines(
 
 async fn stock_line(site_store: &SiteStore, text: &StockText) -> Result<StockLine, Failure> {
     Ok(StockLine {
-        item: stock::named(site_store, &text.item).await?.id,
-        quantity: stock::countable(site_store, text.quantity)?,
+        item: lookup::item(site_store, &text.item).await?.id,
+        quantity: lookup::countable(site_store, text.quantity)?,
     })
 }
 

@@ -17,6 +17,7 @@ mod history;
 mod lab;
 mod list;
 mod log;
+mod lookup;
 mod output;
 mod race;
 mod room;
