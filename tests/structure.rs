@@ -193,7 +193,9 @@ fn module(path: &Path) -> Module {
 
 /// Whether a file belongs to tests: `tests.rs`, or in a folder of that name.
 fn is_test(module: &[String]) -> bool {
-    module.iter().any(|part| part == "tests" || part == "fixtures")
+    module
+        .iter()
+        .any(|part| part == "tests" || part == "fixtures")
 }
 
 /// Who imports whom.
@@ -285,8 +287,7 @@ fn every_room_uses_only_what_stands_below_it() {
         };
         for target in targets {
             let to = &target[0];
-            let upwards = place(from)
-                .unwrap_or_else(|| panic!("{from} has no place in ROOMS"))
+            let upwards = place(from).unwrap_or_else(|| panic!("{from} has no place in ROOMS"))
                 > place(to).unwrap_or_else(|| panic!("{to} has no place in ROOMS"));
             let strangers = STRANGERS.contains(&(from.as_str(), to.as_str()));
             if upwards || strangers {

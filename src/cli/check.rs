@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{Output, table};
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::{Output, table};
 
 #[derive(Serialize)]
 struct CheckJson<'a> {

@@ -1,4 +1,4 @@
-//! Why a command did not do what was asked, and the exit code that says so (design section 9).
+//! Why a command did not do what was asked, and the exit code that says so.
 
 use std::process::ExitCode;
 

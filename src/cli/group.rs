@@ -7,11 +7,12 @@ use clap::Subcommand;
 use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
 use crate::store::SiteStore;
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::lookup;
-use super::output::{Output, View};
-use super::{HoldArguments, LengthArgument, RequestArgument, execute};
+use crate::cli::arguments::{self, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::connect::Session;
+use crate::cli::execute::execute;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{Output, View};
 
 /// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
 #[derive(Debug, Subcommand)]
@@ -36,7 +37,7 @@ pub enum Command {
     /// Make all that is held of a group last
     Confirm {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
         #[command(flatten)]
         request: RequestArgument,
@@ -44,7 +45,7 @@ pub enum Command {
     /// Give all that is held of a group more time
     Renew {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
         #[command(flatten)]
         length: LengthArgument,
@@ -54,7 +55,7 @@ pub enum Command {
     /// Give a whole group back; refused if stock of it is sold
     Cancel {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
         /// Why
         #[arg(
@@ -73,7 +74,7 @@ pub enum Command {
     /// Show a group and its claims
     Show {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
     },
 }

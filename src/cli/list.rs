@@ -8,10 +8,10 @@ use crate::domain::text::harmless;
 use crate::domain::{Period, Room, SiteCalendar, SlotHold, duration};
 use crate::store::Snapshot;
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::lookup;
-use super::output::{Output, View, item_json, items_table, table};
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{Output, View, item_json, items_table, table};
 
 /// Which days.
 #[derive(Debug, Args)]

@@ -10,11 +10,11 @@ use tokio::sync::Barrier;
 use crate::domain::{Command as Wanted, Desk, Done, Request};
 use crate::store::{SiteStore, StoreError};
 
-use super::LengthArgument;
-use super::connect::Session;
-use super::failure::Failure;
-use super::lookup;
-use super::output::{self, Client, Output, Reply};
+use crate::cli::arguments::LengthArgument;
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{self, Client, Output, Reply};
 
 /// What they want: a room for a period, or a quantity of an item. Each client has a connection of its own, and all ask
 /// at once. Who wins holds as usual.

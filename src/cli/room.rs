@@ -11,11 +11,12 @@ use crate::domain::{
 };
 use crate::store::{FreeSearch, SiteStore, SlotFilter};
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::lookup;
-use super::output::{self, Output, View};
-use super::{ClaimArguments, HoldArguments, LengthArgument, RequestArgument, execute};
+use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::connect::Session;
+use crate::cli::execute::execute;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{self, Output, View};
 use target::Target;
 
 /// What to do with rooms. ROOM is a name, or #12 for an id. FROM and TO are the house's own time, like
@@ -26,7 +27,7 @@ pub enum Command {
     /// Add a room
     Add {
         /// Its name
-        #[arg(value_parser = super::new_name)]
+        #[arg(value_parser = arguments::new_name)]
         name: String,
         /// How many people fit in
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]
@@ -81,7 +82,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         to: String,
         /// Why
-        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
+        #[arg(long, value_name = "TEXT", value_parser = arguments::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -146,13 +147,13 @@ pub enum Command {
         #[command(flatten)]
         claim: ClaimArguments,
         /// The number of the other claim
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         other: i64,
     },
     /// Show one claim
     Show {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         hold: i64,
     },
     /// List claims

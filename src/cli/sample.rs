@@ -14,7 +14,7 @@ use crate::domain::{
 };
 use crate::store::{SiteStore, Store};
 
-use super::failure::Failure;
+use crate::cli::failure::Failure;
 
 const SITE_FILE: &str = include_str!("../../assets/sample-house.toml");
 const DEMO_DAY: &str = include_str!("../../assets/demo-day.toml");

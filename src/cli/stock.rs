@@ -5,11 +5,12 @@ use clap::Subcommand;
 use crate::domain::{self, ClaimState, NewItem, StockHoldId};
 use crate::store::{SiteStore, StockFilter};
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::lookup;
-use super::output::{self, Output, View};
-use super::{ClaimArguments, HoldArguments, LengthArgument, RequestArgument, execute};
+use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::connect::Session;
+use crate::cli::execute::execute;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{self, Output, View};
 
 /// What to do with stock. ITEM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
@@ -17,7 +18,7 @@ pub enum Command {
     /// Add an item
     Add {
         /// Its name
-        #[arg(value_parser = super::new_name)]
+        #[arg(value_parser = arguments::new_name)]
         name: String,
         /// How many there are
         #[arg(allow_negative_numbers = true)]
@@ -35,7 +36,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         quantity: i64,
         /// Why
-        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
+        #[arg(long, value_name = "TEXT", value_parser = arguments::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -48,7 +49,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         change: i64,
         /// Why
-        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
+        #[arg(long, value_name = "TEXT", value_parser = arguments::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -100,7 +101,7 @@ pub enum Command {
     /// Show one claim
     Show {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         hold: i64,
     },
     /// List claims

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cli::failure::Refused;
 use crate::domain::{Refusal, SiteCalendar};
 
-use super::{to_json, to_value};
+use crate::cli::output::result::{to_json, to_value};
 
 #[derive(Serialize)]
 struct RefusalJson {

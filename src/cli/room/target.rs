@@ -1,6 +1,6 @@
 //! Where a claim is moved to, from what was typed: in the way of the room that it moves to, and the rest as the claim is.
 
-use crate::cli::ClaimArguments;
+use crate::cli::arguments::ClaimArguments;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
 use crate::domain::{BookedBy, Command, Room, SiteCalendar, SlotHold, SlotHoldId};
