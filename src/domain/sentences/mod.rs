@@ -1,0 +1,3 @@
+//! What is said to people, in one place a kind.
+
+mod refusal;
