@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::console::run::session::{self, Executor};
 use crate::domain::{Answer, Request};
-use crate::store::stepwise::Ending;
+use crate::store::stepping::Ending;
 use crate::store::{Progress, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 
 use crate::demo::desks::{Report, Which};
@@ -195,7 +195,7 @@ impl Switch {
         );
         tokio::spawn(async move {
             match site_store
-                .recorded(&[shots[0].request, shots[1].request])
+                .records(&[shots[0].request, shots[1].request])
                 .await
             {
                 Ok(recorded) => {

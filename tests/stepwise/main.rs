@@ -1,5 +1,5 @@
 //! Step mode over real connections: a command's transaction stops between the protocol's steps, can be seen, led on and
-//! ended at every place, and comes to what the plain call comes to (design section 8).
+//! ended at every place, and comes to what the plain call comes to.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]
@@ -13,7 +13,7 @@ mod places;
 mod same;
 
 use keyrack::domain::{Answer, Command, Desk, Done, Request, SlotHold, StockHold};
-use keyrack::store::stepwise::{Step, Wait};
+use keyrack::store::stepping::{Step, Wait};
 use keyrack::store::{SiteStore, StepLimits, StepPlace, StepView, Stepwise};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::domain::SiteCalendar;
-use crate::store::stepwise::KnownFrom;
+use crate::store::stepping::KnownFrom;
 use crate::store::{StepPlace, StepView};
 use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{truncate, width, wrap};

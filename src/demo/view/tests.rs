@@ -10,7 +10,7 @@ use crate::console::tests::fixtures::{
 };
 use crate::demo::view::*;
 use crate::domain::Desk;
-use crate::store::stepwise::{
+use crate::store::stepping::{
     HeldLock, KnownFrom, OtherSession, PassedStep, Step, StepWarning, Wait,
 };
 use crate::store::{StepLimits, StepPlace, StepView};
