@@ -1,4 +1,4 @@
-//! A frame of 200 rooms at 200×60 (design section 13), against a frame of that size with nothing on it: what ratatui
+//! A frame of 200 rooms at 200×60 (docs/speed.md), against a frame of that size with nothing on it: what ratatui
 //! itself takes to clear, compare and write.
 //!
 //! Everything up to the bytes for the terminal is in it. The clock ticks between frames, so that countdowns change.

@@ -1,5 +1,5 @@
 //! Each command through the store, against the same function called by pgbench, and against a client-side transaction
-//! that does the same job a statement at a time (design section 13).
+//! that does the same job a statement at a time (docs/speed.md).
 //!
 //! All share one database on a PostgreSQL of their own, one connection each, and take turns in short rounds. Commits do
 //! not wait for the disk, so that only the work is left; a hold is measured a second time as Keyrack runs it. The

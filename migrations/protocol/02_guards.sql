@@ -164,7 +164,7 @@ BEGIN
 END
 $$;
 
--- Tells the consoles what a statement changed, whoever sent it (design section 6): a row for each site and transaction,
+-- Tells the consoles what a statement changed, whoever sent it: a row for each site and transaction,
 -- to which a later statement of the same transaction adds. Its time is that of the transaction's first change; a row of
 -- another life of the database, which a restore has brought, is taken over.
 CREATE OR REPLACE FUNCTION note_change(p_site bigint, p_claims bigint[], p_rooms bigint[], p_items bigint[])

@@ -1,4 +1,4 @@
--- A demo's site: made for one run of `keyrack demo`, gone without a trace when the demo ends (design section 8).
+-- A demo's site: made for one run of `keyrack demo`, gone without a trace when the demo ends.
 --
 -- Whether a site is a demo's is decided when it is made and never afterwards, so that the guards of every other site
 -- stay what they are: nobody can declare a house a demo's to get rid of its records.

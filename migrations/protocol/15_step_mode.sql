@@ -1,4 +1,4 @@
--- Step mode: the same text once more, with a gate before each step (design section 8).
+-- Step mode: the same text once more, with a gate before each step.
 --
 -- The schema keyrack_step has every entry function again, of the same source, pinned to a path that begins with that
 -- schema; and for each step a gate of the same name, which reports the step, stops, calls the step itself, and reports

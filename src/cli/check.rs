@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::domain::rule;
+
 use super::connect::Session;
 use super::failure::Failure;
 use super::output::{Output, table};
@@ -15,6 +17,8 @@ struct CheckJson<'a> {
 #[derive(Serialize)]
 struct ProblemJson<'a> {
     rule: &'a str,
+    /// None if the rule is of a newer text than this program.
+    sentence: Option<&'static str>,
     subject: &'a str,
     problem: &'a str,
 }
@@ -33,7 +37,12 @@ pub async fn run(session: &Session) -> Result<Output, Failure> {
                 problem.problem.clone(),
             ]
         });
-        table(["RULE", "WHERE", "WHAT IS WRONG"], rows)
+        let rules = problems.iter().map(|problem| problem.rule.as_str());
+        format!(
+            "{}\n\n{}",
+            table(["RULE", "WHERE", "WHAT IS WRONG"], rows),
+            rule::explained(rules).join("\n")
+        )
     };
     let json = CheckJson {
         ok: problems.is_empty(),
@@ -41,6 +50,7 @@ pub async fn run(session: &Session) -> Result<Output, Failure> {
             .iter()
             .map(|problem| ProblemJson {
                 rule: &problem.rule,
+                sentence: rule::sentence(&problem.rule),
                 subject: &problem.subject,
                 problem: &problem.problem,
             })

@@ -1,4 +1,4 @@
-//! What can happen to a console: everything that the runtime hands to `update`.
+//! What can happen to a console: everything that the session hands to `update`.
 
 use std::time::Duration;
 

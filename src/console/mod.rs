@@ -10,11 +10,13 @@
 //!
 //! This module must not know SQL, arguments or where the database runs.
 
+#![warn(unreachable_pub)]
+
 pub mod actions;
-pub mod effect;
-pub mod message;
+pub(crate) mod effect;
+pub(crate) mod message;
 pub mod model;
-pub mod run;
+pub(crate) mod run;
 pub mod update;
 pub mod view;
 

@@ -11,13 +11,12 @@ use crate::console::effect::TerminalEffect;
 use crate::console::message::Message;
 use crate::console::model::keymap::Keymap;
 use crate::console::run::session::{self, ConsoleSession, SessionEvents};
-use crate::domain::{Answer, Desk, RequestId};
-use crate::store::{Revive, SiteStore, StepLimits, Stepwise, StoreError};
-
 use crate::demo::switch::Switch;
 use crate::demo::transcript::{Shared, Transcript};
 use crate::demo::volley::{Verdict, Volley};
 use crate::demo::words::Words;
+use crate::domain::{Answer, Desk, RequestId};
+use crate::store::{Revive, SiteStore, StepLimits, Stepwise, StoreError};
 
 /// One of the two desks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,10 +3,9 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::demo::words::micros;
 use crate::domain::SiteCalendar;
 use crate::store::{StepPlace, StepView};
-
-use crate::demo::words::micros;
 
 /// How far it has been told.
 #[derive(Debug)]

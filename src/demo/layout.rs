@@ -3,7 +3,6 @@
 use ratatui::layout::Rect;
 
 use crate::console::model::layout::{SMALLEST, SMALLEST_GRID};
-
 use crate::demo::desks::Which;
 
 /// Fewer rows of a panel than these say too little.

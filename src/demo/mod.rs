@@ -1,4 +1,4 @@
-//! What shows how conflicts are decided (design section 8).
+//! What shows how conflicts are decided.
 //!
 //! - [`desks`] needs no terminal: two consoles on one site, the moves that can be made with them, and what happened.
 //!   The site is a demo's own ([`crate::store::DemoSite`]).

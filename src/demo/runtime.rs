@@ -14,21 +14,18 @@ use crate::config::Config;
 use crate::console::actions;
 use crate::console::effect::TerminalEffect;
 use crate::console::message::Message;
-use crate::domain::Desk;
-use crate::store::{Revive, SiteStore, StepLimits, Stepwise};
-use crate::terminal::detect;
-use crate::terminal::input;
-use crate::terminal::screen::Screen;
-use crate::terminal::signals::{Signal, Signals};
-use crate::terminal::theme::Theme;
-
 use crate::demo::desks::{self, Desks, Happening, Which};
-use crate::demo::file;
 use crate::demo::keys::{self, Action, LEADER};
 use crate::demo::script::{Direction, Script, Turn};
 use crate::demo::state::{NextKey, Notice, State, Tone};
 use crate::demo::transcript::Transcript;
-use crate::demo::view;
+use crate::demo::{file, view};
+use crate::domain::Desk;
+use crate::store::{Revive, SiteStore, StepLimits, Stepwise};
+use crate::terminal::screen::Screen;
+use crate::terminal::signals::{Signal, Signals};
+use crate::terminal::theme::Theme;
+use crate::terminal::{detect, input};
 
 /// What a demo on screen needs.
 pub struct Context {

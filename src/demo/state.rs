@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
-use crate::domain::{Desk, SiteCalendar};
-use crate::store::{StepPlace, StepView};
-
 use crate::demo::desks::Which;
 use crate::demo::keys::Action;
 use crate::demo::script::Line;
+use crate::domain::{Desk, SiteCalendar};
+use crate::store::{StepPlace, StepView};
 
 /// What the demo shows beside the two consoles.
 #[derive(Debug, Clone)]

@@ -7,15 +7,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use crate::console::run::session::{self, Executor};
-use crate::domain::{Answer, Request};
-use crate::store::stepping::Ending;
-use crate::store::{Progress, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
-
 use crate::demo::desks::{Report, Which};
 use crate::demo::diary::Diary;
 use crate::demo::transcript::Shared;
 use crate::demo::volley::{Shot, Verdict, Volley};
 use crate::demo::words;
+use crate::domain::{Answer, Request};
+use crate::store::stepping::Ending;
+use crate::store::{Progress, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 
 /// A desk's way to the site.
 pub(super) struct Switch {

@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::domain::text::harmless;
-use crate::domain::{Answer, Desk, Request, RequestId, Site};
-use crate::store::{Progress, StoreError};
-
 use crate::demo::desks::Which;
 use crate::demo::volley::Verdict;
 use crate::demo::words::{Words, micros};
+use crate::domain::text::harmless;
+use crate::domain::{Answer, Desk, Request, RequestId, Site};
+use crate::store::{Progress, StoreError};
 
 /// What both desks write down together.
 pub(super) struct Shared {

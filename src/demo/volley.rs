@@ -6,10 +6,9 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::watch;
 
+use crate::demo::desks::Which;
 use crate::domain::{Request, RequestId};
 use crate::store::SiteStore;
-
-use crate::demo::desks::Which;
 
 /// Commands that wait to be let go.
 pub(super) struct Volley {

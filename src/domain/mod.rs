@@ -16,6 +16,7 @@ pub mod local_time;
 pub mod mistake;
 pub mod period;
 pub mod refusal;
+pub mod rule;
 pub mod server;
 pub mod site_file;
 pub mod text;

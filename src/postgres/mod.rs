@@ -1,5 +1,5 @@
 //! Keyrack's own PostgreSQL: found on the machine or downloaded, started on a private Unix socket, shared
-//! by every console of one user, stopped by the last one out (design, section 10).
+//! by every console of one user, stopped by the last one out.
 //!
 //! [`join`] is the way in. It hands back a [`Server`], which is a membership: while one is alive, the server
 //! is kept. Membership is an advisory file lock, so that the kernel gives it back for a console that dies.

@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use crate::terminal::text;
 
 /// Nothing but ASCII: punctuation by its twin, and a question mark for what has none.
-pub fn in_ascii(buffer: &mut Buffer) {
+pub(crate) fn in_ascii(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if !cell.symbol().is_ascii() {
             let twin = match cell.symbol() {
@@ -27,7 +27,7 @@ pub fn in_ascii(buffer: &mut Buffer) {
 }
 
 /// Takes colours and weight from what is painted: it may be old.
-pub fn restyle(buffer: &mut Buffer, area: Rect, style: Style) {
+pub(crate) fn restyle(buffer: &mut Buffer, area: Rect, style: Style) {
     for y in area.top()..area.bottom() {
         for x in area.left()..area.right() {
             let cell = &mut buffer[(x, y)];
@@ -38,7 +38,14 @@ pub fn restyle(buffer: &mut Buffer, area: Rect, style: Style) {
 }
 
 /// Writes a glyph into so many cells.
-pub fn fill(buffer: &mut Buffer, x: u16, y: u16, cells: u16, glyph: &str, style: Style) -> u16 {
+pub(crate) fn fill(
+    buffer: &mut Buffer,
+    x: u16,
+    y: u16,
+    cells: u16,
+    glyph: &str,
+    style: Style,
+) -> u16 {
     let end = x.saturating_add(cells).min(buffer.area.right());
     if y < buffer.area.bottom() {
         for x in x..end {
@@ -52,7 +59,14 @@ pub fn fill(buffer: &mut Buffer, x: u16, y: u16, cells: u16, glyph: &str, style:
 ///
 /// Where it runs from right to left, its end is marked: else a terminal that reorders would draw the rest of the row
 /// into it.
-pub fn put(buffer: &mut Buffer, x: u16, y: u16, shown: &str, cells: u16, style: Style) -> u16 {
+pub(crate) fn put(
+    buffer: &mut Buffer,
+    x: u16,
+    y: u16,
+    shown: &str,
+    cells: u16,
+    style: Style,
+) -> u16 {
     if y >= buffer.area.bottom() || x >= buffer.area.right() {
         return x;
     }

@@ -10,7 +10,7 @@ use crate::config::{ColoursChoice, Config, ThemeChoice};
 use crate::terminal::theme::{Background, Colours, Theme};
 
 /// The theme for this terminal; asks it for its background, once, before anything else reads its answers.
-pub fn theme(config: &Config) -> Theme {
+pub(crate) fn theme(config: &Config) -> Theme {
     let colours = colours_for(config);
     let background = match config.theme {
         ThemeChoice::Dark => Background::Dark,
@@ -27,7 +27,7 @@ pub fn theme(config: &Config) -> Theme {
 }
 
 /// How many colours to draw with.
-pub fn colours_for(config: &Config) -> Colours {
+pub(crate) fn colours_for(config: &Config) -> Colours {
     match config.colours {
         ColoursChoice::True => Colours::True,
         ColoursChoice::Sixteen => Colours::Sixteen,
@@ -41,7 +41,7 @@ pub fn colours_for(config: &Config) -> Colours {
 }
 
 /// Whether to draw only ASCII signs.
-pub fn is_ascii(config: &Config) -> bool {
+pub(crate) fn is_ascii(config: &Config) -> bool {
     let locale = set("LC_ALL")
         .or_else(|| set("LC_CTYPE"))
         .or_else(|| set("LANG"));

@@ -18,7 +18,7 @@ const REST: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What is typed, as long as this is kept. What comes later is left for whoever uses the terminal next.
-pub struct Input {
+pub(crate) struct Input {
     events: UnboundedReceiver<Event>,
     /// The thread sees it close.
     kept: PipeWriter,
@@ -28,7 +28,7 @@ pub struct Input {
 ///
 /// # Errors
 /// If no thread can be started.
-pub fn listen() -> io::Result<Input> {
+pub(crate) fn listen() -> io::Result<Input> {
     let (events, arrivals) = unbounded_channel();
     let (watched, kept) = io::pipe()?;
     thread::Builder::new()
@@ -43,17 +43,17 @@ pub fn listen() -> io::Result<Input> {
 
 impl Input {
     /// The next event; none once the terminal is gone. Nothing is lost if the wait is given up.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub(crate) async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
     /// The next event, if one has arrived.
-    pub fn arrived(&mut self) -> Option<Event> {
+    pub(crate) fn arrived(&mut self) -> Option<Event> {
         self.events.try_recv().ok()
     }
 
     /// Ends the reading. When this comes back, whatever is typed is for others.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         let Self { mut events, kept } = self;
         drop(kept);
         let read_out = async { while events.recv().await.is_some() {} };

@@ -2,10 +2,12 @@
 //!
 //! The console, the demo and the command line draw with it. This module must not know about bookings.
 
-pub mod canvas;
-pub mod detect;
-pub mod input;
-pub mod screen;
-pub mod signals;
-pub mod text;
+#![warn(unreachable_pub)]
+
+pub(crate) mod canvas;
+pub(crate) mod detect;
+pub(crate) mod input;
+pub(crate) mod screen;
+pub(crate) mod signals;
+pub(crate) mod text;
 pub mod theme;

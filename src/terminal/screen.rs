@@ -22,8 +22,8 @@ use ratatui::layout::{Position, Rect};
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The terminal in our hands; dropping it gives it back.
-pub struct Screen {
+/// The terminal while it is ours; dropping it gives it back.
+pub(crate) struct Screen {
     /// Never dropped: in a window that was closed ratatui could not show the cursor then, would print so, and printing
     /// to a terminal that is gone panics. [`give_back`] shows the cursor.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
@@ -32,7 +32,7 @@ pub struct Screen {
 
 impl Screen {
     /// Takes the terminal.
-    pub fn take(mouse: bool) -> io::Result<Self> {
+    pub(crate) fn take(mouse: bool) -> io::Result<Self> {
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
@@ -49,7 +49,7 @@ impl Screen {
 
     /// Paints a frame, and puts the terminal's cursor where the painter says; a terminal that can, shows the frame when
     /// it is whole.
-    pub fn paint(
+    pub(crate) fn paint(
         &mut self,
         painter: impl FnOnce(&mut Buffer) -> Option<Position>,
     ) -> io::Result<()> {
@@ -63,14 +63,14 @@ impl Screen {
     }
 
     /// Forgets what the terminal shows, so that the next frame is painted whole.
-    pub fn forget(&mut self) -> io::Result<()> {
+    pub(crate) fn forget(&mut self) -> io::Result<()> {
         let (width, height) = crossterm::terminal::size()?;
         self.terminal.resize(Rect::new(0, 0, width, height))
     }
 
     /// Hands the terminal to the shell and stops, until the shell continues us.
     #[cfg(unix)]
-    pub fn suspend(&mut self) -> io::Result<()> {
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
         give_back();
         // The whole group, so that whoever started us (cargo, a script) stops too and the shell notices.
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
@@ -84,7 +84,7 @@ impl Screen {
     }
 
     /// Takes the terminal again after a pause.
-    pub fn resume(&mut self) -> io::Result<()> {
+    pub(crate) fn resume(&mut self) -> io::Result<()> {
         take(self.mouse)
     }
 }

@@ -17,7 +17,7 @@ const MOST_MARKS: usize = 3;
 /// The text as it is shown: harmless, and of characters whose width is beyond doubt.
 ///
 /// `👩‍❤️‍👨` becomes `👩❤👨`, a flag its two letters, a coloured hand a hand.
-pub fn display(text: &str) -> String {
+pub(crate) fn display(text: &str) -> String {
     if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control()) {
         return text.to_owned();
     }
@@ -62,7 +62,7 @@ fn is_mark(character: char) -> bool {
 }
 
 /// How many cells the terminal gives to what [`display`] returned.
-pub fn width(shown: &str) -> usize {
+pub(crate) fn width(shown: &str) -> usize {
     if is_simple(shown) {
         return shown.chars().count();
     }
@@ -75,14 +75,14 @@ fn grapheme_width(grapheme: &str) -> usize {
 
 /// Whether each character is a grapheme of one cell: Latin letters, dashes, lines and blocks. Most text is, and needs
 /// no segmentation.
-pub fn is_simple(shown: &str) -> bool {
+pub(crate) fn is_simple(shown: &str) -> bool {
     shown.chars().all(
         |character| matches!(character, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '‐'..='‧' | '─'..='◼'),
     )
 }
 
 /// The text, cut between graphemes so that it takes at most so many cells, with `sign` where something is missing.
-pub fn truncate<'a>(shown: &'a str, cells: usize, sign: &str) -> Cow<'a, str> {
+pub(crate) fn truncate<'a>(shown: &'a str, cells: usize, sign: &str) -> Cow<'a, str> {
     if is_simple(shown) && shown.chars().count() <= cells {
         return shown.into();
     }
@@ -103,7 +103,7 @@ pub fn truncate<'a>(shown: &'a str, cells: usize, sign: &str) -> Cow<'a, str> {
 }
 
 /// The last part of the text that fits: for a field that is being typed in.
-pub fn tail(shown: &str, cells: usize) -> String {
+pub(crate) fn tail(shown: &str, cells: usize) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut used = 0;
     for grapheme in shown.graphemes(true).rev() {
@@ -117,7 +117,7 @@ pub fn tail(shown: &str, cells: usize) -> String {
 }
 
 /// Cut or filled up with spaces to exactly so many cells.
-pub fn pad(shown: &str, cells: usize, sign: &str) -> String {
+pub(crate) fn pad(shown: &str, cells: usize, sign: &str) -> String {
     let mut padded = truncate(shown, cells, sign).into_owned();
     let missing = cells.saturating_sub(width(&padded));
     padded.extend(std::iter::repeat_n(' ', missing));
@@ -125,7 +125,7 @@ pub fn pad(shown: &str, cells: usize, sign: &str) -> String {
 }
 
 /// The text in lines of at most so many cells, broken at spaces where that is possible.
-pub fn wrap(shown: &str, cells: usize) -> Vec<String> {
+pub(crate) fn wrap(shown: &str, cells: usize) -> Vec<String> {
     let cells = cells.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -153,7 +153,7 @@ pub fn wrap(shown: &str, cells: usize) -> Vec<String> {
 }
 
 /// Whether the text runs from right to left somewhere: a terminal that reorders must be told where it ends.
-pub fn runs_right_to_left(shown: &str) -> bool {
+pub(crate) fn runs_right_to_left(shown: &str) -> bool {
     shown.chars().any(|character| {
         matches!(character, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
             | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')

@@ -2,6 +2,7 @@
 
 use super::{at, keyrack, keyrack_json, soon};
 use crate::support::{Database, HOUSE, TestHouse};
+use keyrack::domain::rule;
 use serde_json::json;
 use sqlx::Executor;
 use std::fs;
@@ -172,7 +173,13 @@ async fn a_check_fails_on_rows_that_break_a_rule() {
     assert_eq!(check.code, 1, "{check:?}");
     assert_eq!(check.json()["ok"], false);
     assert_eq!(check.json()["problems"][0]["rule"], "R19");
+    let sentence = rule::sentence("R19").unwrap();
+    assert_eq!(check.json()["problems"][0]["sentence"], sentence);
     let said = keyrack(&test.database, &["check"]);
     assert_eq!(said.code, 1);
     assert!(said.stdout.contains("Breakfast"), "{said:?}");
+    assert!(
+        said.stdout.contains(&format!("\nR19: {sentence}")),
+        "{said:?}"
+    );
 }

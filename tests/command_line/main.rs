@@ -1,4 +1,4 @@
-//! The command line as a script sees it: the compiled program, real databases, exit codes and JSON (design section 9).
+//! The command line as a script sees it: the compiled program, real databases, exit codes and JSON (docs/json.md).
 #![allow(clippy::unwrap_used)]
 
 mod beginnings;

@@ -87,7 +87,7 @@ async fn two_desks_go_for_one_slot_and_the_loser_reads_whose_it_is_and_until_whe
     winner.press(&["y"]);
     let asked = Instant::now();
     loser.shows("free  Enter holds it for 10 minutes");
-    // Design section 6 promises a second; measured here, and not a gate on a busy machine.
+    // A second is promised; measured here, and not a gate on a busy machine.
     eprintln!(
         "the other desk saw the cancelled hold go after {:?}",
         asked.elapsed()

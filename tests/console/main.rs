@@ -1,5 +1,5 @@
 //! Stories at the front desk: the compiled console in a real terminal, on a real database, told from what a person
-//! does to what the person sees and what the rows say (design sections 6 and 7).
+//! does to what the person sees and what the rows say.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]

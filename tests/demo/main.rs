@@ -1,4 +1,4 @@
-//! Two desks side by side (design section 8): the core over a real PostgreSQL, and stories in a real pseudo-terminal.
+//! Two desks side by side: the core over a real PostgreSQL, and stories in a real pseudo-terminal.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]

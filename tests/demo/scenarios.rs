@@ -133,11 +133,9 @@ async fn what_is_not_as_expected_is_found_and_said() {
         assert!(said.contains(words), "{rest}: {said}");
     }
     let unfounded = played(&database, &format!("finds = [\"R1\"]\n{HOUSE}")).await;
-    assert!(
-        unfounded.problems[0]
-            .problem
-            .contains("was expected to find R1 at the end, and found nothing")
-    );
+    assert!(unfounded.problems[0].problem.contains(
+        "was expected to find R1 at the end, and found nothing. R1: Active claims on one room never overlap"
+    ));
 }
 
 /// A state that does not come is given up, and what was seen instead is said.

@@ -1,5 +1,5 @@
 //! The change log misses nothing, whatever the order of the commits, and is not held up by a session that idles in a
-//! transaction (design section 6).
+//! transaction.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Interleavings: two or three commands start together, and every order of their steps is tried (design section 4).
+//! Interleavings: two or three commands start together, and every order of their steps is tried.
 //!
 //! The text that runs is the protocol's own. In the test's database each step has a gate before it, at which a session
 //! waits until the controller lets it take that one step; whether a session stands at its gate or waits for another

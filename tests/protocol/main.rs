@@ -1,4 +1,4 @@
-//! The protocol over real connections: each test is named after the rule that it proves (design sections 3 to 6).
+//! The protocol over real connections: each test is named after the rule that it proves (docs/rules.md).
 //!
 //! One program with a module a topic, so that it is linked once. Where one desk must wait for another, the test sees
 //! it wait ([`support::until_blocked`]); where a deadline must pass, the database's clock is asked ([`until_due`]).

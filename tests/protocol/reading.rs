@@ -1,4 +1,4 @@
-//! Reading: the change log misses nothing and waits for nobody; a watch shows what happens anywhere (section 6).
+//! Reading: the change log misses nothing and waits for nobody; a watch shows what happens anywhere.
 
 use std::time::{Duration, Instant};
 
@@ -161,7 +161,7 @@ impl Screen {
     }
 }
 
-/// What a console must show, with some patience for a busy machine on top of the design's figure.
+/// What a console must show, with some patience for a busy machine on top of the second that is promised.
 const SOON: Duration = Duration::from_millis(2500);
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Claims on rooms: who gets the period.
 
 use chrono::TimeDelta;
-use keyrack::domain::{Command, Refusal, Request};
+use keyrack::domain::{Change, Command, Refusal, Request};
 use serde_json::Value;
 
 use crate::support::{TestHouse, backend, hold_slot, hour, hours, refusal};
@@ -396,4 +396,41 @@ async fn r1_a_desk_does_not_wait_for_readers_and_another_room() {
     )
     .await;
     run(&mut holder, "ROLLBACK").await;
+}
+
+#[tokio::test]
+async fn a_party_can_be_written_down_kept_and_cleared_and_a_hold_for_nobody_is_refused() {
+    let test = TestHouse::new().await;
+    let hold = test.hold(test.blue, hours(0, 2), None).await;
+    let edit = |party, note: &str| Command::EditSlot {
+        hold: hold.id,
+        expect_version: None,
+        guest: None,
+        note: Some(note.into()),
+        party,
+    };
+    for (party, known) in [
+        (Change::Set(8), Some(8)),
+        (Change::Keep, Some(8)),
+        (Change::Clear, None),
+        (Change::Keep, None),
+    ] {
+        let answer = test.ask(edit(party, "phoned")).await;
+        assert_eq!(answer.slot().unwrap().party, known, "{party:?}");
+    }
+    let below = refusal(test.ask(edit(Change::Set(-1), "")).await);
+    assert!(
+        matches!(below, Refusal::QuantityInvalid { .. }),
+        "{below:?}"
+    );
+    let mut for_nobody = hold_slot(test.garden, hours(0, 2), None);
+    if let Command::HoldSlot { party, .. } = &mut for_nobody {
+        *party = Some(0);
+    }
+    let nobody = refusal(test.ask(for_nobody).await);
+    assert!(
+        matches!(nobody, Refusal::QuantityInvalid { .. }),
+        "{nobody:?}"
+    );
+    test.assert_all_is_well().await;
 }

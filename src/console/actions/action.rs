@@ -13,7 +13,7 @@ use crate::console::model::pending::Pending;
 use crate::domain::{Command, Done, Request};
 
 /// Something that a key does.
-pub struct Action {
+pub(crate) struct Action {
     /// Its name in the configuration.
     pub name: ActionName,
     /// Keys that can't be taken away from it.
@@ -40,7 +40,7 @@ pub struct Action {
 
 /// Where an action can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// Where there is room for the console and no dialog is open.
     Console,
     /// Wherever no dialog is open.
@@ -51,7 +51,7 @@ pub enum Scope {
 
 impl Action {
     /// Always possible, does nothing, says nothing: what the actions differ from.
-    pub const PLAIN: Self = Self {
+    pub(crate) const PLAIN: Self = Self {
         name: ActionName(""),
         fixed: &[],
         keys: &[],
@@ -66,7 +66,7 @@ impl Action {
     };
 
     /// Its row in the key table.
-    pub const fn key_row(&self) -> KeyRow {
+    pub(crate) const fn key_row(&self) -> KeyRow {
         KeyRow {
             action: self.name,
             fixed: self.fixed,
@@ -76,7 +76,7 @@ impl Action {
 }
 
 /// What a dialog asks for.
-pub struct Form {
+pub(crate) struct Form {
     /// The title.
     pub title: &'static str,
     /// The keys, on its lower edge.
@@ -88,7 +88,7 @@ pub struct Form {
 }
 
 /// What becomes of a dialog that was submitted.
-pub enum Submission {
+pub(crate) enum Submission {
     /// It waits for the answer to this.
     Ask(Command),
     /// It closes.
@@ -98,7 +98,7 @@ pub enum Submission {
 }
 
 /// Sends a command under the id of the press that asked for it.
-pub fn ask(model: &mut Model, action: ActionName, press: Press, command: Command) -> Effect {
+pub(crate) fn ask(model: &mut Model, action: ActionName, press: Press, command: Command) -> Effect {
     let request = Request {
         id: press.id,
         desk: model.desk.clone(),

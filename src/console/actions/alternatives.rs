@@ -11,7 +11,7 @@ use crate::terminal::text::{display, truncate};
 const MOST: usize = 9;
 
 /// Adds to the refusal that was just said what can be had instead, each with its key.
-pub fn offer(model: &mut Model, refused: &Command, taken: &SlotTaken) {
+pub(crate) fn offer(model: &mut Model, refused: &Command, taken: &SlotTaken) {
     let wanted = match refused {
         Command::HoldSlot { period, .. } => Some(*period),
         _ => taken.period,

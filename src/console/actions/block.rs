@@ -15,7 +15,7 @@ use crate::terminal::text::display;
 
 const REASON: &str = "Reason";
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: ActionName("block"),
     keys: &[key!(b)],
     hint: |_| "block",

@@ -14,7 +14,7 @@ use crate::terminal::text::display;
 
 const REASON: &str = "Reason";
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: names::CANCEL,
     keys: &[key!(x)],
     hint: |_| "cancel",

@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::cursor::Target;
 use crate::domain::{Command, Done, Request, SlotHold, StockHold};
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: names::CONFIRM,
     keys: &[key!(c)],
     hint: |_| "confirm",

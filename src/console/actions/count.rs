@@ -14,7 +14,7 @@ use crate::domain::Command;
 /// The most units that a typed number can mean.
 const MOST: i32 = 9_999;
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: names::COUNT,
     keys: &[
         key!('0'),

@@ -8,7 +8,7 @@ use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::keymap::ActionName;
 
-pub const PREVIOUS: Action = Action {
+pub(super) const PREVIOUS: Action = Action {
     name: ActionName("previous_day"),
     keys: &[key!(p)],
     help: "The day before",
@@ -19,7 +19,7 @@ pub const PREVIOUS: Action = Action {
     ..Action::PLAIN
 };
 
-pub const NEXT: Action = Action {
+pub(super) const NEXT: Action = Action {
     name: ActionName("next_day"),
     keys: &[key!(n)],
     hint: |_| "next day",
@@ -31,7 +31,7 @@ pub const NEXT: Action = Action {
     ..Action::PLAIN
 };
 
-pub const NOW: Action = Action {
+pub(super) const NOW: Action = Action {
     name: ActionName("now"),
     keys: &[key!(t)],
     hint: |_| "now",

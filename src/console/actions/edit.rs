@@ -16,7 +16,7 @@ const GUEST: &str = "Guest";
 const NOTE: &str = "Note";
 const PARTY: &str = "Party";
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: names::EDIT,
     keys: &[key!(e)],
     hint: |_| "guest & note",

@@ -12,7 +12,7 @@ use crate::domain::dates;
 
 const DATE: &str = "Date";
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: ActionName("go_to"),
     keys: &[key!(g)],
     hint: |_| "go to",

@@ -9,7 +9,7 @@ use crate::console::model::Model;
 use crate::console::model::dialog::{Dialog, Subject};
 use crate::console::model::keymap::ActionName;
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: ActionName("help"),
     keys: &[key!('?')],
     hint: |_| "help",

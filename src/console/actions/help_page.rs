@@ -1,16 +1,15 @@
 //! The text of the help page: the key table, why a key can't be used at the moment, and what the signs mean.
 
 use crate::console::actions::ACTIONS;
-use crate::console::model::Model;
-use crate::console::model::layout;
+use crate::console::model::{Model, layout};
 use crate::terminal::text::wrap;
 
 /// The cells of the keys.
-pub const KEYS: usize = 13;
+pub(crate) const KEYS: usize = 13;
 
 /// A line of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub(crate) enum Line {
     /// Keys, and what they do; of a longer help the next lines have no keys.
     Keys(String, String),
     /// Why it is not possible now.
@@ -21,7 +20,7 @@ pub enum Line {
 
 /// A sign that the page explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
+pub(crate) enum Sign {
     /// A held claim.
     Held,
     /// A confirmed claim.
@@ -61,7 +60,7 @@ const SIGNS: [(Sign, &str); 10] = [
 ];
 
 /// The page, for so many cells.
-pub fn lines(model: &Model, cells: u16) -> Vec<Line> {
+pub(crate) fn lines(model: &Model, cells: u16) -> Vec<Line> {
     let room = usize::from(cells).saturating_sub(KEYS + 1);
     let mut lines = Vec::new();
     for action in &ACTIONS {
@@ -77,7 +76,7 @@ pub fn lines(model: &Model, cells: u16) -> Vec<Line> {
 }
 
 /// How far the page can be scrolled.
-pub fn most_scroll(model: &Model) -> u16 {
+pub(crate) fn most_scroll(model: &Model) -> u16 {
     let area = layout::page(model.size);
     let lines = u16::try_from(lines(model, area.width).len()).unwrap_or(u16::MAX);
     lines.saturating_sub(area.height)

@@ -15,7 +15,7 @@ use crate::domain::{
     ClaimState, Command, Done, Period, Refusal, Request, RoomId, SlotHold, StockHold,
 };
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: names::HOLD,
     keys: &[key!(enter)],
     hint: |model| match model.panel {

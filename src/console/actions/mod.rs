@@ -3,8 +3,8 @@
 //! The table feeds dispatch, the hint line, help and the configuration. Actions use the model and the words of the domain;
 //! they must not know how anything is painted, nor tasks, SQL or a clock.
 
-pub mod action;
-pub mod alternatives;
+pub(crate) mod action;
+pub(crate) mod alternatives;
 mod block;
 mod cancel;
 mod confirm;
@@ -13,12 +13,12 @@ mod days;
 mod edit;
 mod go_to;
 mod help;
-pub mod help_page;
+pub(crate) mod help_page;
 mod hold;
-pub mod move_claim;
-pub mod names;
+pub(crate) mod move_claim;
+pub(crate) mod names;
 mod panels;
-pub mod reasons;
+pub(crate) mod reasons;
 mod renew;
 mod session;
 mod step;
@@ -32,7 +32,7 @@ use crate::console::model::Model;
 use crate::console::model::keymap::{ActionName, KeyRow, Keymap, KeymapError};
 
 /// The table, in the order of the hint line and of help.
-pub static ACTIONS: [Action; 26] = [
+pub(crate) static ACTIONS: [Action; 26] = [
     hold::ACTION,
     confirm::ACTION,
     cancel::ACTION,
@@ -62,17 +62,17 @@ pub static ACTIONS: [Action; 26] = [
 ];
 
 /// The action of a name, if there is one.
-pub fn find(name: ActionName) -> Option<&'static Action> {
+pub(crate) fn find(name: ActionName) -> Option<&'static Action> {
     ACTIONS.iter().find(|action| action.name == name)
 }
 
 /// Why an action is not possible now, in a full sentence; none if it is.
-pub fn why_not(name: ActionName, model: &Model) -> Option<String> {
+pub(crate) fn why_not(name: ActionName, model: &Model) -> Option<String> {
     (find(name)?.why_not)(model)
 }
 
 /// What the dialog of an action asks for.
-pub fn form(name: ActionName) -> Option<&'static Form> {
+pub(crate) fn form(name: ActionName) -> Option<&'static Form> {
     find(name)?.form
 }
 
@@ -86,7 +86,7 @@ pub fn keymap(changes: &HashMap<String, Vec<String>>) -> Result<Keymap, KeymapEr
 }
 
 /// The keys that can be used now, with the words of the hint line, the most useful first.
-pub fn hints(model: &Model) -> Vec<(String, &'static str)> {
+pub(crate) fn hints(model: &Model) -> Vec<(String, &'static str)> {
     ACTIONS
         .iter()
         .map(|action| (action, (action.hint)(model)))
@@ -99,7 +99,7 @@ pub fn hints(model: &Model) -> Vec<(String, &'static str)> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use crokey::key;
+    use crokey::{KeyCombinationFormat, key};
 
     use super::*;
     use crate::config::Config;
@@ -128,22 +128,46 @@ mod tests {
         assert_eq!(keymap.action(key!(z)), None);
     }
 
+    /// The keys of the sample configuration are written from the table: with `KEYRACK_WRITE_SAMPLE=1` by this test.
     #[test]
     fn the_sample_configuration_says_what_is_so_without_it_and_names_every_key() {
-        let sample = include_str!("../../../assets/console.toml");
-        let config: Config = toml::from_str(sample).unwrap();
-        let keys = config.keys();
-        let nothing_else = Config {
-            keys: HashMap::new(),
-            ..config
-        };
-        assert_eq!(nothing_else, Config::default());
-        let (sample, usual) = (keymap(&keys).unwrap(), keymap(&HashMap::new()).unwrap());
-        for action in &ACTIONS {
-            assert_eq!(sample.all(action.name), usual.all(action.name));
-            let named = keys.contains_key(action.name.0);
-            assert_eq!(named, !action.keys.is_empty(), "{}", action.name.0);
+        const KEYS: &str = "[keys]\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/console.toml");
+        let text = std::fs::read_to_string(path).unwrap();
+        let (above, below) = text.split_once(KEYS).unwrap();
+        let config: Config = toml::from_str(above).unwrap();
+        assert_eq!(config, Config::default());
+        let table = sample_keys();
+        if std::env::var_os("KEYRACK_WRITE_SAMPLE").is_some() {
+            std::fs::write(path, format!("{above}{KEYS}{table}")).unwrap();
+        } else {
+            assert_eq!(below, table, "KEYRACK_WRITE_SAMPLE=1 writes it anew");
         }
+        let config: Config = toml::from_str(&format!("{KEYS}{table}")).unwrap();
+        let sample = keymap(&config.keys()).unwrap();
+        for action in &ACTIONS {
+            for key in action.keys.iter().chain(action.fixed) {
+                assert_eq!(sample.action(*key), Some(action.name), "{}", spelled(*key));
+            }
+        }
+    }
+
+    /// A line for every action whose keys can be replaced.
+    fn sample_keys() -> String {
+        let mut lines = String::new();
+        for action in ACTIONS.iter().filter(|action| !action.keys.is_empty()) {
+            let keys: Vec<String> = action
+                .keys
+                .iter()
+                .map(|key| format!("\"{}\"", KeyCombinationFormat::default().to_string(*key)))
+                .collect();
+            let written = match &keys[..] {
+                [key] => key.to_lowercase(),
+                _ => format!("[{}]", keys.join(", ").to_lowercase()),
+            };
+            lines.push_str(&format!("{} = {written}\n", action.name.0));
+        }
+        lines
     }
 
     #[test]

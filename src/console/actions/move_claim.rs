@@ -12,7 +12,7 @@ use crate::console::model::grab::{Grab, GrabKind};
 use crate::console::model::notice::Tone;
 use crate::domain::{Command, Done, Request};
 
-pub const ACTION: Action = Action {
+pub(crate) const ACTION: Action = Action {
     name: names::MOVE,
     keys: &[key!(m)],
     hint: |model| if model.grab.is_some() { "" } else { "move" },
@@ -40,7 +40,7 @@ fn why_not(model: &Model) -> Option<String> {
 }
 
 /// Why the grabbed claim can't be put down where the cursor is.
-pub fn why_not_here(model: &Model) -> Option<String> {
+pub(crate) fn why_not_here(model: &Model) -> Option<String> {
     let Grab { claim, kind } = model.grab.as_ref()?;
     let Some((room, period)) = model.destination() else {
         return Some(match kind {
@@ -69,7 +69,7 @@ fn act(model: &mut Model, press: Press) -> Vec<Effect> {
 }
 
 /// Asks for the grabbed claim to be where the cursor is; where it was already, nothing is asked.
-pub fn put_down(model: &mut Model, press: Press) -> Vec<Effect> {
+pub(crate) fn put_down(model: &mut Model, press: Press) -> Vec<Effect> {
     let Some((room, period)) = model.destination().map(|(room, period)| (room.id, period)) else {
         return Vec::new();
     };

@@ -2,14 +2,14 @@
 
 use crate::console::model::keymap::ActionName;
 
-pub const BACK: ActionName = ActionName("back");
-pub const CANCEL: ActionName = ActionName("cancel");
-pub const CONFIRM: ActionName = ActionName("confirm");
-pub const COUNT: ActionName = ActionName("count");
-pub const DOWN: ActionName = ActionName("down");
-pub const EDIT: ActionName = ActionName("edit");
-pub const HOLD: ActionName = ActionName("hold");
-pub const LEFT: ActionName = ActionName("left");
-pub const MOVE: ActionName = ActionName("move");
-pub const RIGHT: ActionName = ActionName("right");
-pub const UP: ActionName = ActionName("up");
+pub(crate) const BACK: ActionName = ActionName("back");
+pub(crate) const CANCEL: ActionName = ActionName("cancel");
+pub(crate) const CONFIRM: ActionName = ActionName("confirm");
+pub(crate) const COUNT: ActionName = ActionName("count");
+pub(crate) const DOWN: ActionName = ActionName("down");
+pub(crate) const EDIT: ActionName = ActionName("edit");
+pub(crate) const HOLD: ActionName = ActionName("hold");
+pub(crate) const LEFT: ActionName = ActionName("left");
+pub(crate) const MOVE: ActionName = ActionName("move");
+pub(crate) const RIGHT: ActionName = ActionName("right");
+pub(crate) const UP: ActionName = ActionName("up");

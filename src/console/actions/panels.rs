@@ -8,7 +8,7 @@ use crate::console::model::Model;
 use crate::console::model::cursor::Panel;
 use crate::console::model::keymap::ActionName;
 
-pub const NEXT: Action = Action {
+pub(super) const NEXT: Action = Action {
     name: ActionName("next_panel"),
     keys: &[key!(tab)],
     hint: |_| "panel",
@@ -17,7 +17,7 @@ pub const NEXT: Action = Action {
     ..Action::PLAIN
 };
 
-pub const PREVIOUS: Action = Action {
+pub(super) const PREVIOUS: Action = Action {
     name: ActionName("previous_panel"),
     keys: &[key!(shift - backtab)],
     help: "And the other way round",

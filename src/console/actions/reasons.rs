@@ -14,12 +14,12 @@ use crate::domain::refusal::SlotTaken;
 use crate::domain::{ClaimState, Period, Refusal, Room, SlotHold};
 
 /// Possible in the grid.
-pub fn rooms_only(model: &Model) -> Option<String> {
+pub(crate) fn rooms_only(model: &Model) -> Option<String> {
     (model.panel != Panel::Rooms).then(|| "That moves in the grid of rooms; Tab goes there.".into())
 }
 
 /// Why nothing can be asked of the database now.
-pub fn command(model: &Model) -> Option<String> {
+pub(crate) fn command(model: &Model) -> Option<String> {
     out_of_reach(model).or_else(|| {
         (model.cursor.surprised && model.panel == Panel::Rooms).then(|| {
             "What is under the cursor has changed at this moment. Look, then press again.".into()
@@ -28,7 +28,7 @@ pub fn command(model: &Model) -> Option<String> {
 }
 
 /// Why the database can't be asked, whatever is under the cursor.
-pub fn out_of_reach(model: &Model) -> Option<String> {
+pub(crate) fn out_of_reach(model: &Model) -> Option<String> {
     if model.screen() == Screen::TooSmall {
         return Some("The window is too small to see what would happen.".into());
     }
@@ -42,7 +42,7 @@ pub fn out_of_reach(model: &Model) -> Option<String> {
 }
 
 /// Why something else has to wait: a claim is grabbed.
-pub fn grab_under_way(model: &Model) -> Option<String> {
+pub(crate) fn grab_under_way(model: &Model) -> Option<String> {
     let grab = model.grab.as_ref()?;
     let [put, back] = [HOLD, BACK].map(|action| model.keymap.first(action));
     Some(format!(
@@ -52,12 +52,12 @@ pub fn grab_under_way(model: &Model) -> Option<String> {
 }
 
 /// Why no command on what is under the cursor can be asked for now.
-pub fn command_here(model: &Model) -> Option<String> {
+pub(crate) fn command_here(model: &Model) -> Option<String> {
     command(model).or_else(|| grab_under_way(model))
 }
 
 /// Why a room can't be had for a period, as far as can be seen; a claim that moves there is not in its own way (R14).
-pub fn room_free(
+pub(crate) fn room_free(
     model: &Model,
     room: &Room,
     period: Period,
@@ -90,12 +90,12 @@ pub fn room_free(
 }
 
 /// Said of what is under way.
-pub fn asked_already() -> String {
+pub(crate) fn asked_already() -> String {
     "That has been asked already; the answer is on its way.".into()
 }
 
 /// Said of a hold that is due.
-pub fn run_out(
+pub(crate) fn run_out(
     model: &Model,
     state: ClaimState,
     deadline: Option<DateTime<Utc>>,
@@ -107,7 +107,7 @@ pub fn run_out(
 }
 
 /// Why a claim is no hold that lasts on.
-pub fn not_held(
+pub(crate) fn not_held(
     model: &Model,
     state: ClaimState,
     deadline: Option<DateTime<Utc>>,
@@ -124,7 +124,7 @@ pub fn not_held(
 }
 
 /// What commands on claims act on: in the feed, nothing.
-pub fn claim_target(model: &Model) -> Target<'_> {
+pub(crate) fn claim_target(model: &Model) -> Target<'_> {
     if model.panel == Panel::Feed {
         Target::Nothing
     } else {

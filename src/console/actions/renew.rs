@@ -11,7 +11,7 @@ use crate::console::model::cursor::Target;
 use crate::console::model::keymap::ActionName;
 use crate::domain::{ClaimState, Command, Done, Request, SlotHold, StockHold};
 
-pub const ACTION: Action = Action {
+pub(super) const ACTION: Action = Action {
     name: ActionName("renew"),
     keys: &[key!('+')],
     hint: |_| "renew",

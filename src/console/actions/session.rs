@@ -8,7 +8,7 @@ use crate::console::effect::{Effect, TerminalEffect};
 use crate::console::model::keymap::ActionName;
 use crate::console::model::notice::Tone;
 
-pub const REFRESH: Action = Action {
+pub(super) const REFRESH: Action = Action {
     name: ActionName("refresh"),
     keys: &[key!(r)],
     help: "Read everything anew",
@@ -19,7 +19,7 @@ pub const REFRESH: Action = Action {
     ..Action::PLAIN
 };
 
-pub const BACK: Action = Action {
+pub(super) const BACK: Action = Action {
     name: names::BACK,
     fixed: &[key!(esc)],
     hint: |model| if model.grab.is_some() { "let go" } else { "" },
@@ -32,7 +32,7 @@ pub const BACK: Action = Action {
     ..Action::PLAIN
 };
 
-pub const SUSPEND: Action = Action {
+pub(super) const SUSPEND: Action = Action {
     name: ActionName("suspend"),
     keys: &[key!(ctrl - z)],
     help: "Back to the shell; `fg` brings the console back",
@@ -41,7 +41,7 @@ pub const SUSPEND: Action = Action {
     ..Action::PLAIN
 };
 
-pub const QUIT: Action = Action {
+pub(super) const QUIT: Action = Action {
     name: ActionName("quit"),
     fixed: &[key!(ctrl - c)],
     keys: &[key!(q)],

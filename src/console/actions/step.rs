@@ -8,7 +8,7 @@ use crate::console::effect::Effect;
 use crate::console::model::Model;
 use crate::console::model::cursor::Panel;
 
-pub const LEFT: Action = Action {
+pub(super) const LEFT: Action = Action {
     name: names::LEFT,
     fixed: &[key!(left)],
     keys: &[key!(h)],
@@ -18,7 +18,7 @@ pub const LEFT: Action = Action {
     ..Action::PLAIN
 };
 
-pub const RIGHT: Action = Action {
+pub(super) const RIGHT: Action = Action {
     name: names::RIGHT,
     fixed: &[key!(right)],
     keys: &[key!(l)],
@@ -28,7 +28,7 @@ pub const RIGHT: Action = Action {
     ..Action::PLAIN
 };
 
-pub const UP: Action = Action {
+pub(super) const UP: Action = Action {
     name: names::UP,
     fixed: &[key!(up)],
     keys: &[key!(k)],
@@ -37,7 +37,7 @@ pub const UP: Action = Action {
     ..Action::PLAIN
 };
 
-pub const DOWN: Action = Action {
+pub(super) const DOWN: Action = Action {
     name: names::DOWN,
     fixed: &[key!(down)],
     keys: &[key!(j)],

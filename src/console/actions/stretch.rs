@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::grab::GrabKind;
 use crate::console::model::keymap::ActionName;
 
-pub const STRETCH: Action = Action {
+pub(super) const STRETCH: Action = Action {
     name: ActionName("stretch"),
     keys: &[key!(v)],
     hint: |_| "stretch",
@@ -20,7 +20,7 @@ pub const STRETCH: Action = Action {
     ..Action::PLAIN
 };
 
-pub const LEFT: Action = Action {
+pub(super) const LEFT: Action = Action {
     name: ActionName("stretch_left"),
     fixed: &[key!(shift - left)],
     keys: &[key!(shift - h)],
@@ -33,7 +33,7 @@ pub const LEFT: Action = Action {
     ..Action::PLAIN
 };
 
-pub const RIGHT: Action = Action {
+pub(super) const RIGHT: Action = Action {
     name: ActionName("stretch_right"),
     fixed: &[key!(shift - right)],
     keys: &[key!(shift - l)],

@@ -14,7 +14,7 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that was read just now.
-    pub fn new(answered: DateTime<Utc>, at: Duration) -> Self {
+    pub(crate) fn new(answered: DateTime<Utc>, at: Duration) -> Self {
         Self {
             answered,
             at,
@@ -23,12 +23,12 @@ impl Clock {
     }
 
     /// The database's clock, carried on from its last answer by the console's monotonic clock.
-    pub fn now(&self) -> DateTime<Utc> {
+    pub(crate) fn now(&self) -> DateTime<Utc> {
         self.now
     }
 
     /// What it showed at the last answer.
-    pub fn answered(&self) -> DateTime<Utc> {
+    pub(crate) fn answered(&self) -> DateTime<Utc> {
         self.answered
     }
 

@@ -18,6 +18,15 @@ pub enum Panel {
     Feed,
 }
 
+/// A way to look at the rooms, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ViewName(pub &'static str);
+
+impl ViewName {
+    /// One day, rooms by the hour.
+    pub(crate) const DAY: Self = Self("day");
+}
+
 /// Where the keys act in the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
@@ -38,7 +47,7 @@ pub struct Cursor {
 
 impl Cursor {
     /// A cursor at an instant.
-    pub fn new(at: DateTime<Utc>) -> Self {
+    pub(crate) fn new(at: DateTime<Utc>) -> Self {
         Self {
             room: None,
             at,
@@ -50,7 +59,7 @@ impl Cursor {
     }
 
     /// Lets go of a stretched period.
-    pub fn unstretch(&mut self) {
+    pub(crate) fn unstretch(&mut self) {
         self.anchor = None;
         self.stretching = false;
     }
@@ -67,7 +76,7 @@ pub enum StockCursor {
 
 /// What the keys act on.
 #[derive(Debug, Clone, Copy)]
-pub enum Target<'a> {
+pub(crate) enum Target<'a> {
     /// Nothing at all.
     Nothing,
     /// A period of a room without a claim under the cursor, or a stretched one.

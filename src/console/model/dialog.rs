@@ -41,7 +41,7 @@ pub struct Field {
 
 impl Field {
     /// A field with a text to begin with.
-    pub fn new(label: &'static str, text: &str) -> Self {
+    pub(crate) fn new(label: &'static str, text: &str) -> Self {
         Self {
             label,
             input: Input::new(text.to_owned()),
@@ -76,7 +76,7 @@ pub struct Dialog {
 
 impl Dialog {
     /// Opens a dialog.
-    pub fn open(
+    pub(crate) fn open(
         action: ActionName,
         subject: Subject,
         heading: String,
@@ -98,13 +98,13 @@ impl Dialog {
     }
 
     /// With buttons after the fields, the harmless one first.
-    pub fn with_buttons(mut self, buttons: &'static [&'static str]) -> Self {
+    pub(crate) fn with_buttons(mut self, buttons: &'static [&'static str]) -> Self {
         self.buttons = buttons;
         self
     }
 
     /// Whether the press is the opening key still held down; any other key, or a pause, ends that.
-    pub fn is_opener_repeating(&mut self, press: &Press) -> bool {
+    pub(crate) fn is_opener_repeating(&mut self, press: &Press) -> bool {
         match &mut self.opener {
             Some((key, at)) if *key == press.key && press.at.saturating_sub(*at) < REPEAT => {
                 *at = press.at;
@@ -118,19 +118,19 @@ impl Dialog {
     }
 
     /// The field that has the keys.
-    pub fn focused_field(&mut self) -> Option<&mut Field> {
+    pub(crate) fn focused_field(&mut self) -> Option<&mut Field> {
         self.fields.get_mut(self.focus)
     }
 
     /// The button that has the keys, counted from the harmless one.
-    pub fn focused_button(&self) -> Option<usize> {
+    pub(crate) fn focused_button(&self) -> Option<usize> {
         self.focus
             .checked_sub(self.fields.len())
             .filter(|index| *index < self.buttons.len())
     }
 
     /// Moves the keys to the next field or button, or the one before.
-    pub fn turn(&mut self, forwards: bool) {
+    pub(crate) fn turn(&mut self, forwards: bool) {
         let count = self.fields.len() + self.buttons.len();
         if count > 0 {
             self.focus = (self.focus + if forwards { 1 } else { count - 1 }) % count;
@@ -138,12 +138,12 @@ impl Dialog {
     }
 
     /// What a field holds.
-    pub fn text(&self, label: &str) -> &str {
+    pub(crate) fn text(&self, label: &str) -> &str {
         self.field(label).map_or("", |field| field.input.value())
     }
 
     /// What a field holds, if it was changed.
-    pub fn changed(&self, label: &str) -> Option<&str> {
+    pub(crate) fn changed(&self, label: &str) -> Option<&str> {
         let field = self.field(label)?;
         (field.input.value() != field.before).then(|| field.input.value())
     }

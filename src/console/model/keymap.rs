@@ -13,7 +13,7 @@ pub struct ActionName(pub &'static str);
 
 /// The keys of one action, as they come.
 #[derive(Debug, Clone, Copy)]
-pub struct KeyRow {
+pub(crate) struct KeyRow {
     /// The action.
     pub action: ActionName,
     /// Keys that can't be taken away from it.
@@ -60,7 +60,7 @@ impl Keymap {
     ///
     /// # Errors
     /// [`KeymapError`], if the changes can't be meant.
-    pub fn new(
+    pub(crate) fn new(
         rows: &[KeyRow],
         changes: &HashMap<String, Vec<String>>,
     ) -> Result<Self, KeymapError> {
@@ -101,7 +101,7 @@ impl Keymap {
     /// What a key does, with exactly these modifiers.
     ///
     /// Only a sign such as `?` may come with or without Shift: which it is depends on the keyboard.
-    pub fn action(&self, key: KeyCombination) -> Option<ActionName> {
+    pub(crate) fn action(&self, key: KeyCombination) -> Option<ActionName> {
         self.actions
             .get(&key)
             .or_else(|| self.actions.get(&without_shift(key)?))
@@ -109,22 +109,22 @@ impl Keymap {
     }
 
     /// The first key of an action, as it is written on the hint line; empty if it has none.
-    pub fn first(&self, action: ActionName) -> String {
+    pub(crate) fn first(&self, action: ActionName) -> String {
         self.nth(action, 0).unwrap_or_default()
     }
 
     /// One of the keys of an action, as it is written on the hint line, counted from 0.
-    pub fn nth(&self, action: ActionName, index: usize) -> Option<String> {
+    pub(crate) fn nth(&self, action: ActionName, index: usize) -> Option<String> {
         self.keys_of(action).get(index).map(|key| spelled(*key))
     }
 
     /// Which of an action's keys a key is, counted from 0.
-    pub fn index(&self, action: ActionName, key: KeyCombination) -> Option<usize> {
+    pub(crate) fn index(&self, action: ActionName, key: KeyCombination) -> Option<usize> {
         self.keys_of(action).iter().position(|own| *own == key)
     }
 
     /// All keys of an action, as help writes them: digits that follow each other as a range.
-    pub fn all(&self, action: ActionName) -> String {
+    pub(crate) fn all(&self, action: ActionName) -> String {
         let mut written: Vec<String> = Vec::new();
         let mut run: Vec<KeyCombination> = Vec::new();
         let mut close = |run: &mut Vec<KeyCombination>| match run.as_slice() {
@@ -180,7 +180,7 @@ fn without_shift(key: KeyCombination) -> Option<KeyCombination> {
 }
 
 /// A key as people write it: `c`, `Enter`, `Ctrl-z`, `Shift-←`.
-pub fn spelled(key: KeyCombination) -> String {
+pub(crate) fn spelled(key: KeyCombination) -> String {
     let arrow = |code: &KeyCode| match code {
         KeyCode::Left => Some("←"),
         KeyCode::Right => Some("→"),

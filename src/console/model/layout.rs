@@ -4,9 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use ratatui::layout::Rect;
 
 /// Below this the console shows nothing but a request for room, and commands are off.
-pub const SMALLEST: (u16, u16) = (40, 10);
+pub(crate) const SMALLEST: (u16, u16) = (40, 10);
 /// Below this there is one room's agenda instead of the grid.
-pub const SMALLEST_GRID: (u16, u16) = (59, 16);
+pub(crate) const SMALLEST_GRID: (u16, u16) = (59, 16);
 /// From here on stock has a column of its own beside the grid.
 const STOCK_BESIDE: u16 = 150;
 /// From here on a cell is a quarter of an hour, and the feed has a place of its own.
@@ -14,7 +14,7 @@ const WIDE: u16 = 110;
 
 /// The time axis: how many columns an hour takes, and how fine the cells are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scale {
+pub(crate) struct Scale {
     /// The length of a cell.
     pub slot: TimeDelta,
     /// Its width.
@@ -23,37 +23,37 @@ pub struct Scale {
 
 impl Scale {
     /// Half hours of three columns.
-    pub const NARROW: Self = Self {
+    pub(crate) const NARROW: Self = Self {
         slot: TimeDelta::minutes(30),
         columns: 3,
     };
     /// Quarter hours of two columns.
-    pub const WIDE: Self = Self {
+    pub(crate) const WIDE: Self = Self {
         slot: TimeDelta::minutes(15),
         columns: 2,
     };
 
     /// The column of an instant, counted from the column of `first`; may lie outside the screen.
-    pub fn column(&self, first: DateTime<Utc>, at: DateTime<Utc>) -> i64 {
+    pub(crate) fn column(&self, first: DateTime<Utc>, at: DateTime<Utc>) -> i64 {
         let slot = self.slot.num_seconds();
         let columns = (at - first).num_seconds() * i64::from(self.columns);
         (2 * columns + slot).div_euclid(2 * slot)
     }
 
     /// The instant at which a column begins.
-    pub fn instant(&self, first: DateTime<Utc>, column: u16) -> DateTime<Utc> {
+    pub(crate) fn instant(&self, first: DateTime<Utc>, column: u16) -> DateTime<Utc> {
         first + self.slot * i32::from(column) / i32::from(self.columns)
     }
 
     /// The time that so many columns show.
-    pub fn span(&self, columns: u16) -> TimeDelta {
+    pub(crate) fn span(&self, columns: u16) -> TimeDelta {
         self.slot * i32::from(columns) / i32::from(self.columns)
     }
 }
 
 /// What there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Screen {
+pub(crate) enum Screen {
     /// Nothing.
     TooSmall,
     /// One room's day as a list.
@@ -64,7 +64,7 @@ pub enum Screen {
 
 /// The parts of the agenda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Agenda {
+pub(crate) struct Agenda {
     /// The status line.
     pub top: Rect,
     /// The list.
@@ -77,7 +77,7 @@ pub struct Agenda {
 
 /// The parts of the full screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// The status line.
     pub top: Rect,
     /// The hours, over names and grid.
@@ -108,16 +108,16 @@ pub struct Layout {
 
 impl Layout {
     /// How many rooms can be seen at once.
-    pub fn rooms(&self) -> usize {
+    pub(crate) fn rooms(&self) -> usize {
         usize::from(self.names.height / self.row_height).max(1)
     }
 }
 
 /// The rows that a message has at most.
-pub const MESSAGE_ROWS: u16 = 4;
+pub(crate) const MESSAGE_ROWS: u16 = 4;
 
 /// Lays the screen out.
-pub fn screen(width: u16, height: u16, rooms: usize, message_rows: u16) -> Screen {
+pub(crate) fn screen(width: u16, height: u16, rooms: usize, message_rows: u16) -> Screen {
     if width < SMALLEST.0 || height < SMALLEST.1 {
         return Screen::TooSmall;
     }
@@ -204,7 +204,7 @@ fn full(
 }
 
 /// Where a page of text is, above everything else.
-pub fn page((width, height): (u16, u16)) -> Rect {
+pub(crate) fn page((width, height): (u16, u16)) -> Rect {
     let (cells, rows) = (width.saturating_sub(8).min(88), height.saturating_sub(4));
     Rect::new((width - cells) / 2, (height - rows) / 2, cells, rows)
 }

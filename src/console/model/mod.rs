@@ -4,21 +4,22 @@
 //! know them, nor tasks, SQL or a clock.
 //!
 //! The parts, each in a file of its own, know nothing of [`Model`]; `selection` (what the keys act on), `movement` (how
-//! the cursor moves) and `refresh` (what the database says) are methods of it.
+//! the cursor moves), `views` (how time is laid out) and `refresh` (what the database says) are methods of it.
 
-pub mod alternative;
-pub mod clock;
-pub mod cursor;
-pub mod dialog;
-pub mod grab;
-pub mod keymap;
-pub mod layout;
+pub(crate) mod alternative;
+pub(crate) mod clock;
+pub(crate) mod cursor;
+pub(crate) mod dialog;
+pub(crate) mod grab;
+pub(crate) mod keymap;
+pub(crate) mod layout;
 mod movement;
-pub mod notice;
-pub mod pending;
+pub(crate) mod notice;
+pub(crate) mod pending;
 mod refresh;
 mod selection;
-pub mod snapshot_index;
+pub(crate) mod snapshot_index;
+mod views;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::console::model::alternative::AlternativeCommand;
 use crate::console::model::clock::{Clock, Connection};
-use crate::console::model::cursor::{Cursor, EndedClaim, Panel, Scroll, StockCursor};
+use crate::console::model::cursor::{Cursor, EndedClaim, Panel, Scroll, StockCursor, ViewName};
 use crate::console::model::dialog::Dialog;
 use crate::console::model::grab::Grab;
 use crate::console::model::keymap::Keymap;
@@ -35,9 +36,7 @@ use crate::console::model::layout::{Scale, Screen};
 use crate::console::model::notice::{Notice, Tone};
 use crate::console::model::pending::Pending;
 use crate::console::model::snapshot_index::{AnsweredClaims, SnapshotIndex};
-use crate::domain::{
-    Desk, ItemId, Period, RequestId, RoomId, Site, SiteCalendar, SlotHoldId, StockHoldId,
-};
+use crate::domain::{Desk, ItemId, Period, RoomId, Site, SiteCalendar, SlotHoldId, StockHoldId};
 
 /// Everything that a console knows.
 #[derive(Debug, Clone)]
@@ -56,6 +55,8 @@ pub struct Model {
     pub stock_cursor: Option<StockCursor>,
     /// Which panel has them.
     pub panel: Panel,
+    /// How the rooms are looked at.
+    pub view: ViewName,
     /// What is in view.
     pub scroll: Scroll,
     /// Commands under way.
@@ -81,7 +82,7 @@ pub struct Model {
 
 impl Model {
     /// A console that has just opened: at the present moment, without a snapshot yet.
-    pub fn new(
+    pub(crate) fn new(
         desk: Desk,
         site: Site,
         keymap: Arc<Keymap>,
@@ -97,6 +98,7 @@ impl Model {
             cursor: Cursor::new(now),
             stock_cursor: None,
             panel: Panel::Rooms,
+            view: ViewName::DAY,
             scroll: Scroll {
                 first_room: 0,
                 first: now,
@@ -119,48 +121,39 @@ impl Model {
     }
 
     /// The site's calendar.
-    pub fn calendar(&self) -> SiteCalendar {
+    pub(crate) fn calendar(&self) -> SiteCalendar {
         self.site.calendar
     }
 
     /// The database's clock.
-    pub fn now(&self) -> DateTime<Utc> {
+    pub(crate) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
     /// The date that is shown: the one under the cursor.
-    pub fn date(&self) -> NaiveDate {
+    pub(crate) fn date(&self) -> NaiveDate {
         self.calendar().date(self.cursor.at)
     }
 
     /// The day that is shown.
-    pub fn day(&self) -> Period {
+    pub(crate) fn day(&self) -> Period {
         self.day_at(self.cursor.at)
     }
 
     /// Whether the snapshot says something about the day that is shown.
-    pub fn is_day_known(&self) -> bool {
+    pub(crate) fn is_day_known(&self) -> bool {
         self.indexed
             .as_ref()
             .is_some_and(|indexed| indexed.covers(&self.day()))
     }
 
     /// Whether the database is away.
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         matches!(self.connection, Connection::Lost { .. })
     }
 
-    /// The window that the snapshot should cover: the day shown, the one before, and two more.
-    pub fn window(&self) -> Period {
-        let calendar = self.calendar();
-        let date = self.date();
-        let from = calendar.first_instant(calendar.previous_date(date));
-        let after = (0..3).fold(date, |date, _| calendar.next_date(date));
-        Period::new(from, calendar.first_instant(after)).unwrap_or_else(|_| self.day())
-    }
-
     /// Where everything is.
-    pub fn screen(&self) -> Screen {
+    pub(crate) fn screen(&self) -> Screen {
         let (width, height) = self.size;
         let rooms = self
             .indexed
@@ -171,7 +164,7 @@ impl Model {
     }
 
     /// How fine the cells are.
-    pub fn scale(&self) -> Scale {
+    pub(crate) fn scale(&self) -> Scale {
         match self.screen() {
             Screen::Full(layout) => layout.scale,
             _ => Scale::NARROW,
@@ -179,12 +172,12 @@ impl Model {
     }
 
     /// Says something to the person.
-    pub fn say(&mut self, tone: Tone, sentence: &str) {
+    pub(crate) fn say(&mut self, tone: Tone, sentence: &str) {
         self.notice = Some(Notice::new(tone, sentence, self.now()));
     }
 
     /// What can be had with one key; in stock, digits count.
-    pub fn alternatives(&self) -> &[AlternativeCommand] {
+    pub(crate) fn alternatives(&self) -> &[AlternativeCommand] {
         match &self.notice {
             Some(notice) if self.panel != Panel::Stock => &notice.alternatives,
             _ => &[],
@@ -192,20 +185,13 @@ impl Model {
     }
 
     /// Lets go of good news that has been read by now.
-    pub fn forget_read_notice(&mut self) {
+    pub(crate) fn forget_read_notice(&mut self) {
         let now = self.now();
         self.notice.take_if(|notice| notice.is_read(now));
     }
 
-    /// A command that is under way.
-    pub fn pending(&self, request: RequestId) -> Option<&Pending> {
-        self.pending
-            .iter()
-            .find(|pending| pending.request.id == request)
-    }
-
     /// Holds, blocks and moves into a room that are under way.
-    pub fn pending_in(&self, room: RoomId) -> impl Iterator<Item = (&Pending, Period)> {
+    pub(crate) fn pending_in(&self, room: RoomId) -> impl Iterator<Item = (&Pending, Period)> {
         self.pending.iter().filter_map(move |pending| {
             let (wanted, period) = pending.place()?;
             (wanted == room).then_some((pending, period))
@@ -213,7 +199,7 @@ impl Model {
     }
 
     /// A command on a claim of a room, or on its group, that is under way.
-    pub fn pending_on(&self, claim: SlotHoldId) -> Option<&Pending> {
+    pub(crate) fn pending_on(&self, claim: SlotHoldId) -> Option<&Pending> {
         let group = self
             .indexed
             .as_ref()
@@ -224,14 +210,14 @@ impl Model {
     }
 
     /// A hold of an item that is under way.
-    pub fn pending_of_item(&self, item: ItemId) -> Option<&Pending> {
+    pub(crate) fn pending_of_item(&self, item: ItemId) -> Option<&Pending> {
         self.pending
             .iter()
             .find(|pending| pending.item() == Some(item))
     }
 
     /// A command on a claim on stock, or on its group, that is under way.
-    pub fn pending_on_stock(&self, claim: StockHoldId) -> Option<&Pending> {
+    pub(crate) fn pending_on_stock(&self, claim: StockHoldId) -> Option<&Pending> {
         let group = self
             .indexed
             .as_ref()

@@ -6,17 +6,16 @@ use crate::console::model::Model;
 use crate::console::model::cursor::{Panel, StockCursor, Target};
 use crate::console::model::grab::{Grab, GrabKind};
 use crate::console::model::layout::Screen;
-use crate::domain::{BookedBy, Period};
 
 impl Model {
     /// Puts the cursor on the cell of an instant.
-    pub fn place_cursor(&mut self, at: DateTime<Utc>) {
+    pub(crate) fn place_cursor(&mut self, at: DateTime<Utc>) {
         self.cursor.at = at;
         self.cursor_moved();
     }
 
     /// What is under the cursor is what the person sees from now on.
-    pub fn cursor_moved(&mut self) {
+    pub(crate) fn cursor_moved(&mut self) {
         self.drop_stretch_without_anchor();
         if let Some(room) = self.room() {
             let cell = self.cell(room, self.cursor.at);
@@ -35,7 +34,7 @@ impl Model {
     }
 
     /// Moves by one cell in time; over the end of a day to the next.
-    pub fn step_time(&mut self, forwards: bool, stretch: bool) {
+    pub(crate) fn step_time(&mut self, forwards: bool, stretch: bool) {
         if stretch && self.cursor.anchor.is_none() {
             self.begin_stretch();
         } else if !stretch {
@@ -46,28 +45,12 @@ impl Model {
             self.cursor.at += if forwards { slot } else { -slot };
             return self.cursor_moved();
         };
-        let cell = self.cell(room, self.cursor.at);
-        let at = match room.booked_by {
-            BookedBy::Hour if forwards => cell.end(),
-            BookedBy::Hour => self
-                .hour_cell(room.id, cell.start() - TimeDelta::milliseconds(1))
-                .start(),
-            BookedBy::Night => {
-                let calendar = self.calendar();
-                let arrival = self.arrival(room, self.cursor.at);
-                let next = if forwards {
-                    calendar.next_date(arrival)
-                } else {
-                    calendar.previous_date(arrival)
-                };
-                self.night(room, next).unwrap_or(cell).start()
-            }
-        };
+        let at = self.next_cell(room, forwards);
         self.place_cursor(at);
     }
 
     /// Moves by rooms.
-    pub fn step_room(&mut self, rows: isize) {
+    pub(crate) fn step_room(&mut self, rows: isize) {
         let Some(indexed) = &self.indexed else { return };
         let last = indexed.rooms().len().saturating_sub(1);
         let index = self
@@ -82,7 +65,7 @@ impl Model {
     }
 
     /// Shows another date, at the same time of day.
-    pub fn show_date(&mut self, date: NaiveDate) {
+    pub(crate) fn show_date(&mut self, date: NaiveDate) {
         let calendar = self.calendar();
         let time = calendar.local(self.cursor.at).time();
         let day = calendar
@@ -97,7 +80,7 @@ impl Model {
         self.keep_in_view();
     }
 
-    /// After a new picture: the same claim, else the same room and instant, else the room that is there now.
+    /// After a new snapshot: the same claim, else the same room and instant, else the room that is there now.
     pub(super) fn revalidate(&mut self, room_before: usize) {
         let Some(indexed) = &self.indexed else { return };
         if self
@@ -141,7 +124,7 @@ impl Model {
     }
 
     /// Moves in the stock.
-    pub fn step_stock(&mut self, lines: isize) {
+    pub(crate) fn step_stock(&mut self, lines: isize) {
         let rows = self.stock_rows();
         let index = self
             .stock_cursor
@@ -154,7 +137,7 @@ impl Model {
     }
 
     /// Moves in the feed.
-    pub fn step_feed(&mut self, lines: isize) {
+    pub(crate) fn step_feed(&mut self, lines: isize) {
         let Some(indexed) = &self.indexed else { return };
         let events = &indexed.snapshot().events;
         let index = self
@@ -172,24 +155,11 @@ impl Model {
     }
 
     /// Scrolls so that the cursor can be seen, and no further than needed.
-    pub fn keep_in_view(&mut self) {
+    pub(crate) fn keep_in_view(&mut self) {
         let Screen::Full(layout) = self.screen() else {
             return;
         };
-        let day = self.day();
-        let span = layout.scale.span(layout.grid.width);
-        let cell = match self.room() {
-            Some(room) if room.booked_by == BookedBy::Hour => self.cell(room, self.cursor.at),
-            _ => Period::new(self.cursor.at, self.cursor.at + layout.scale.slot).unwrap_or(day),
-        };
-        let latest = whole_hour(&day, day.end() - span, true).max(day.start());
-        let mut first = whole_hour(&day, self.scroll.first.clamp(day.start(), latest), false);
-        if cell.start() < first {
-            first = whole_hour(&day, cell.start(), false);
-        } else if cell.end() > first + span {
-            first = whole_hour(&day, cell.end() - span, true);
-        }
-        self.scroll.first = first.clamp(day.start(), latest);
+        self.scroll.first = self.first_shown(&layout);
 
         let rows = layout.rooms();
         let Some(indexed) = &self.indexed else { return };
@@ -207,7 +177,7 @@ impl Model {
     }
 
     /// Scrolls to the hours in which a site is awake, and to the present if it is another.
-    pub fn scroll_to_business(&mut self) {
+    pub(crate) fn scroll_to_business(&mut self) {
         let calendar = self.calendar();
         let opening = self.date().and_hms_opt(8, 0, 0);
         let opening = opening
@@ -218,7 +188,7 @@ impl Model {
     }
 
     /// Grabs the claim under the cursor, to move it.
-    pub fn begin_move(&mut self) {
+    pub(crate) fn begin_move(&mut self) {
         let Target::Claim(claim) = self.target() else {
             return;
         };
@@ -232,7 +202,7 @@ impl Model {
     }
 
     /// Begins to stretch: the claim under the cursor by its end, or else a period from here.
-    pub fn begin_stretch(&mut self) {
+    pub(crate) fn begin_stretch(&mut self) {
         let target = (self.panel == Panel::Rooms).then(|| self.target());
         let Some(Target::Claim(claim)) = target else {
             self.cursor.anchor = Some(self.cursor.at);
@@ -251,7 +221,7 @@ impl Model {
     }
 
     /// Lets go of a grabbed claim and of a stretched period: everything stays where it is.
-    pub fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         self.grab = None;
         self.cursor.unstretch();
     }
@@ -262,11 +232,4 @@ impl Model {
         self.grab
             .take_if(|grab| unstretched && grab.kind == GrabKind::Stretch);
     }
-}
-
-/// The instant, moved to a whole number of hours from the start of the day.
-fn whole_hour(day: &Period, at: DateTime<Utc>, up: bool) -> DateTime<Utc> {
-    let seconds = (at - day.start()).num_seconds();
-    let hours = seconds.div_euclid(3600) + i64::from(up && seconds.rem_euclid(3600) > 0);
-    day.start() + TimeDelta::seconds(hours * 3600)
 }

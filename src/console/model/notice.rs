@@ -39,7 +39,7 @@ pub struct Notice {
 
 impl Notice {
     /// A sentence, made harmless for the screen.
-    pub fn new(tone: Tone, sentence: &str, said_at: DateTime<Utc>) -> Self {
+    pub(crate) fn new(tone: Tone, sentence: &str, said_at: DateTime<Utc>) -> Self {
         Self {
             tone,
             text: text::display(sentence),
@@ -50,7 +50,7 @@ impl Notice {
     }
 
     /// The text in lines of so many cells, and the alternatives, which are shown in any case.
-    pub fn lines(&self, cells: usize) -> Vec<String> {
+    pub(crate) fn lines(&self, cells: usize) -> Vec<String> {
         let mut lines = text::wrap(&self.text, cells);
         if !self.alternatives_in_words.is_empty() {
             let alternatives = text::wrap(&self.alternatives_in_words, cells);
@@ -65,7 +65,7 @@ impl Notice {
     }
 
     /// How many rows of a screen so wide it takes.
-    pub fn rows(&self, width: u16) -> u16 {
+    pub(crate) fn rows(&self, width: u16) -> u16 {
         let cells = usize::from(width).saturating_sub(3);
         if self.alternatives.is_empty() && text::width(&self.text) <= cells {
             return 1;
@@ -74,7 +74,7 @@ impl Notice {
     }
 
     /// Whether it is good news that has been read by now.
-    pub fn is_read(&self, now: DateTime<Utc>) -> bool {
+    pub(crate) fn is_read(&self, now: DateTime<Utc>) -> bool {
         matches!(self.tone, Tone::Good | Tone::Plain) && now - self.said_at > GOOD_NEWS
     }
 }

@@ -18,7 +18,7 @@ pub struct Pending {
 
 impl Pending {
     /// The period of a room that is asked for.
-    pub fn place(&self) -> Option<(RoomId, Period)> {
+    pub(crate) fn place(&self) -> Option<(RoomId, Period)> {
         match self.request.command {
             Command::HoldSlot { room, period, .. } | Command::BlockSlot { room, period, .. } => {
                 Some((room, period))
@@ -34,7 +34,7 @@ impl Pending {
     }
 
     /// The item of which units are asked for.
-    pub fn item(&self) -> Option<ItemId> {
+    pub(crate) fn item(&self) -> Option<ItemId> {
         match self.request.command {
             Command::HoldStock { item, .. } => Some(item),
             _ => None,
@@ -42,7 +42,7 @@ impl Pending {
     }
 
     /// Whether it is about a claim on a room, or about the group that the claim belongs to.
-    pub fn is_about_slot(&self, claim: SlotHoldId, group: Option<GroupId>) -> bool {
+    pub(crate) fn is_about_slot(&self, claim: SlotHoldId, group: Option<GroupId>) -> bool {
         match self.request.command {
             Command::ConfirmSlot { hold, .. }
             | Command::CancelSlot { hold, .. }
@@ -54,7 +54,7 @@ impl Pending {
     }
 
     /// The same for a claim on stock.
-    pub fn is_about_stock(&self, claim: StockHoldId, group: Option<GroupId>) -> bool {
+    pub(crate) fn is_about_stock(&self, claim: StockHoldId, group: Option<GroupId>) -> bool {
         match self.request.command {
             Command::ConfirmStock { hold, .. }
             | Command::CancelStock { hold, .. }

@@ -11,20 +11,20 @@ use crate::store::Snapshot;
 
 impl Model {
     /// Takes a new snapshot in, with what is known from answers that are younger.
-    pub fn accept(&mut self, snapshot: Arc<Snapshot>) {
+    pub(crate) fn accept(&mut self, snapshot: Arc<Snapshot>) {
         self.answered.forget_before(snapshot.read_at);
         self.site = snapshot.site.clone();
         self.show(snapshot);
     }
 
     /// Takes a claim in as the database answered it: from now on it may be painted as such.
-    pub fn accept_slot(&mut self, claim: SlotHold, now: DateTime<Utc>) {
+    pub(crate) fn accept_slot(&mut self, claim: SlotHold, now: DateTime<Utc>) {
         self.answered.add_slot(claim, now);
         self.show_again();
     }
 
     /// The same for a claim on stock.
-    pub fn accept_stock(&mut self, claim: StockHold, now: DateTime<Utc>) {
+    pub(crate) fn accept_stock(&mut self, claim: StockHold, now: DateTime<Utc>) {
         self.answered.add_stock(claim, now);
         self.show_again();
     }

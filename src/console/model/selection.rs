@@ -2,7 +2,7 @@
 //!
 //! Only reads. By identity, never by a position on the screen (see [`crate::console::model::cursor`]).
 
-use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, Days, TimeDelta, Utc};
 
 use crate::console::model::Model;
 use crate::console::model::cursor::{Panel, StockCursor, Target};
@@ -11,7 +11,7 @@ use crate::domain::{BookedBy, ClaimState, Period, Room, RoomId, SlotHoldId};
 
 impl Model {
     /// The day that an instant belongs to.
-    pub fn day_at(&self, at: DateTime<Utc>) -> Period {
+    pub(crate) fn day_at(&self, at: DateTime<Utc>) -> Period {
         let calendar = self.calendar();
         let whole = |from: DateTime<Utc>| Period::new(from, from + TimeDelta::days(1));
         calendar
@@ -21,12 +21,12 @@ impl Model {
     }
 
     /// The room under the cursor.
-    pub fn room(&self) -> Option<&Room> {
+    pub(crate) fn room(&self) -> Option<&Room> {
         self.indexed.as_ref()?.room(self.cursor.room?)
     }
 
     /// What the keys act on.
-    pub fn target(&self) -> Target<'_> {
+    pub(crate) fn target(&self) -> Target<'_> {
         match self.panel {
             Panel::Stock => self.stock_target(),
             Panel::Rooms | Panel::Feed => self.room_target(),
@@ -64,7 +64,7 @@ impl Model {
 
     /// The period that the cursor selects in a room: one cell, or all from the anchor on, or where the grabbed claim
     /// would come to.
-    pub fn selected(&self, room: &Room) -> Period {
+    pub(crate) fn selected(&self, room: &Room) -> Period {
         if let Some((_, period)) = self.destination().filter(|(there, _)| there.id == room.id) {
             return period;
         }
@@ -74,68 +74,6 @@ impl Model {
         };
         let there = self.cell(room, anchor);
         Period::new(here.start().min(there.start()), here.end().max(there.end())).unwrap_or(here)
-    }
-
-    /// The cell of a room that an instant lies in.
-    ///
-    /// By the hour: from one stop to the next, where stops are the slots of the day and the bounds of claims, so that
-    /// every claim can be reached and every gap filled exactly. By the night: one night.
-    pub fn cell(&self, room: &Room, at: DateTime<Utc>) -> Period {
-        match room.booked_by {
-            BookedBy::Hour => self.hour_cell(room.id, at),
-            BookedBy::Night => {
-                let arrival = self.arrival(room, at);
-                self.night(room, arrival)
-                    .unwrap_or_else(|| self.hour_cell(room.id, at))
-            }
-        }
-    }
-
-    pub(super) fn night(&self, room: &Room, arrival: NaiveDate) -> Option<Period> {
-        let calendar = self.calendar();
-        calendar.stay(arrival, calendar.next_date(arrival), room.night_times)
-    }
-
-    /// The night that a cursor means: that of the stay that is there, else the one that begins on the date.
-    pub(super) fn arrival(&self, room: &Room, at: DateTime<Utc>) -> NaiveDate {
-        let calendar = self.calendar();
-        let date = calendar.date(at);
-        let before = calendar.previous_date(date);
-        let last_night = self.night(room, before);
-        let stays = self
-            .indexed
-            .as_ref()
-            .is_some_and(|indexed| indexed.claim_at(room.id, at).is_some());
-        match last_night {
-            Some(night) if stays && night.contains(at) => before,
-            _ => date,
-        }
-    }
-
-    pub(super) fn hour_cell(&self, room: RoomId, at: DateTime<Utc>) -> Period {
-        let day = self.day_at(at);
-        let slot = self.scale().slot;
-        let steps = (at - day.start())
-            .num_seconds()
-            .div_euclid(slot.num_seconds());
-        let mut from = day.start() + slot * i32::try_from(steps).unwrap_or(0);
-        let mut to = (from + slot).min(day.end());
-        if let Some(indexed) = &self.indexed {
-            for (claim, _) in indexed.touching(room, from, to) {
-                for stop in [
-                    claim.period.start(),
-                    claim.period.end(),
-                    claim.occupied_until,
-                ] {
-                    if stop <= at {
-                        from = from.max(stop);
-                    } else {
-                        to = to.min(stop);
-                    }
-                }
-            }
-        }
-        Period::new(from, to).unwrap_or(day)
     }
 
     pub(super) fn claim_under(
@@ -155,7 +93,7 @@ impl Model {
     }
 
     /// Whether an instant lies in the cell under the cursor.
-    pub fn is_in_cell(&self, at: DateTime<Utc>) -> bool {
+    pub(crate) fn is_in_cell(&self, at: DateTime<Utc>) -> bool {
         self.room()
             .is_some_and(|room| self.cell(room, self.cursor.at).contains(at))
     }
@@ -168,7 +106,7 @@ impl Model {
     /// The lines of the stock panel: each item, and beneath it what is held of it.
     ///
     /// A hold that has just been sold stays while the cursor is on it, so that the person sees what became of it.
-    pub fn stock_rows(&self) -> Vec<StockCursor> {
+    pub(crate) fn stock_rows(&self) -> Vec<StockCursor> {
         let Some(indexed) = &self.indexed else {
             return Vec::new();
         };
@@ -187,7 +125,7 @@ impl Model {
     }
 
     /// Where the grabbed claim would come to; none where it can't be put at all.
-    pub fn destination(&self) -> Option<(&Room, Period)> {
+    pub(crate) fn destination(&self) -> Option<(&Room, Period)> {
         let Grab { claim, kind } = self.grab.as_ref()?;
         let room = self.room()?;
         let here = self.cell(room, self.cursor.at);
@@ -208,7 +146,7 @@ impl Model {
     }
 
     /// The first line of the stock panel that is shown, where so many have room.
-    pub fn first_stock_row(&self, rows: &[StockCursor], height: u16) -> usize {
+    pub(crate) fn first_stock_row(&self, rows: &[StockCursor], height: u16) -> usize {
         let index = self
             .stock_cursor
             .and_then(|cursor| rows.iter().position(|row| *row == cursor))

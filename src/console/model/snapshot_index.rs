@@ -9,7 +9,6 @@ use crate::domain::{
     ClaimState, Item, ItemId, Period, Room, RoomId, SlotHold, SlotHoldId, StockHold, StockHoldId,
 };
 use crate::store::Snapshot;
-
 use crate::terminal::text::display;
 
 /// A snapshot with its indexes.
@@ -27,7 +26,7 @@ pub struct SnapshotIndex {
 
 impl SnapshotIndex {
     /// Indexes a snapshot.
-    pub fn new(snapshot: Arc<Snapshot>) -> Self {
+    pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
         let mut lanes: HashMap<RoomId, Vec<usize>> = HashMap::new();
         for (index, claim) in snapshot.claims.iter().enumerate() {
             lanes.entry(claim.room).or_default().push(index);
@@ -91,33 +90,33 @@ impl SnapshotIndex {
     }
 
     /// The rooms, in the site's order.
-    pub fn rooms(&self) -> &[Room] {
+    pub(crate) fn rooms(&self) -> &[Room] {
         &self.snapshot.rooms
     }
 
     /// Where a room stands in that order.
-    pub fn room_index(&self, room: RoomId) -> Option<usize> {
+    pub(crate) fn room_index(&self, room: RoomId) -> Option<usize> {
         self.rooms.get(&room).copied()
     }
 
     /// A room.
-    pub fn room(&self, room: RoomId) -> Option<&Room> {
+    pub(crate) fn room(&self, room: RoomId) -> Option<&Room> {
         self.room_index(room)
             .map(|index| &self.snapshot.rooms[index])
     }
 
     /// A room's name, made for the screen, by its place in the order.
-    pub fn room_name(&self, index: usize) -> &str {
+    pub(crate) fn room_name(&self, index: usize) -> &str {
         &self.room_names[index]
     }
 
     /// An item's name, made for the screen, by its place in the order.
-    pub fn item_name(&self, index: usize) -> &str {
+    pub(crate) fn item_name(&self, index: usize) -> &str {
         &self.item_names[index]
     }
 
     /// An active claim.
-    pub fn claim(&self, claim: SlotHoldId) -> Option<&SlotHold> {
+    pub(crate) fn claim(&self, claim: SlotHoldId) -> Option<&SlotHold> {
         self.claims
             .get(&claim)
             .map(|index| &self.snapshot.claims[*index])
@@ -125,7 +124,7 @@ impl SnapshotIndex {
 
     /// Active claims of a room that share an instant with `[from, to)`, turnaround included, in order of time, each
     /// with the guest's name made for the screen.
-    pub fn touching(
+    pub(crate) fn touching(
         &self,
         room: RoomId,
         from: DateTime<Utc>,
@@ -141,7 +140,7 @@ impl SnapshotIndex {
     }
 
     /// The active claim of a room at an instant, without its turnaround.
-    pub fn claim_at(&self, room: RoomId, at: DateTime<Utc>) -> Option<&SlotHold> {
+    pub(crate) fn claim_at(&self, room: RoomId, at: DateTime<Utc>) -> Option<&SlotHold> {
         let next = at + chrono::TimeDelta::microseconds(1);
         self.touching(room, at, next)
             .map(|(claim, _)| claim)
@@ -150,7 +149,7 @@ impl SnapshotIndex {
 
     /// The first active claim of a room in a period that a new claim, or one that moves there, would collide with: due
     /// ones don't count (R11).
-    pub fn in_the_way(
+    pub(crate) fn in_the_way(
         &self,
         room: RoomId,
         period: &Period,
@@ -163,17 +162,17 @@ impl SnapshotIndex {
     }
 
     /// The items, in the site's order.
-    pub fn items(&self) -> &[Item] {
+    pub(crate) fn items(&self) -> &[Item] {
         &self.snapshot.items
     }
 
     /// An item.
-    pub fn item(&self, item: ItemId) -> Option<&Item> {
+    pub(crate) fn item(&self, item: ItemId) -> Option<&Item> {
         self.snapshot.items.iter().find(|known| known.id == item)
     }
 
     /// Active claims on an item: held ones first, by deadline.
-    pub fn holds_of(&self, item: ItemId) -> impl DoubleEndedIterator<Item = &StockHold> {
+    pub(crate) fn holds_of(&self, item: ItemId) -> impl DoubleEndedIterator<Item = &StockHold> {
         let holds: &[usize] = self.holds_of_item.get(&item).map_or(&[], Vec::as_slice);
         holds
             .iter()
@@ -181,7 +180,7 @@ impl SnapshotIndex {
     }
 
     /// A claim on stock.
-    pub fn stock_claim(&self, hold: StockHoldId) -> Option<&StockHold> {
+    pub(crate) fn stock_claim(&self, hold: StockHoldId) -> Option<&StockHold> {
         self.snapshot
             .stock_claims
             .iter()
@@ -189,7 +188,7 @@ impl SnapshotIndex {
     }
 
     /// Whether the snapshot says something about the whole period.
-    pub fn covers(&self, period: &Period) -> bool {
+    pub(crate) fn covers(&self, period: &Period) -> bool {
         let window = &self.snapshot.window;
         window.start() <= period.start() && period.end() <= window.end()
     }
@@ -197,30 +196,30 @@ impl SnapshotIndex {
 
 /// Claims as the database answered them, each kept until a snapshot is newer than its answer.
 #[derive(Debug, Clone, Default)]
-pub struct AnsweredClaims {
+pub(crate) struct AnsweredClaims {
     slots: Vec<(SlotHold, DateTime<Utc>)>,
     stock: Vec<(StockHold, DateTime<Utc>)>,
 }
 
 impl AnsweredClaims {
     /// A claim on a room, and when the database answered.
-    pub fn add_slot(&mut self, claim: SlotHold, at: DateTime<Utc>) {
+    pub(crate) fn add_slot(&mut self, claim: SlotHold, at: DateTime<Utc>) {
         self.slots.push((claim, at));
     }
 
     /// A claim on stock, and when the database answered.
-    pub fn add_stock(&mut self, claim: StockHold, at: DateTime<Utc>) {
+    pub(crate) fn add_stock(&mut self, claim: StockHold, at: DateTime<Utc>) {
         self.stock.push((claim, at));
     }
 
     /// Whatever was answered before a snapshot was read is in the snapshot.
-    pub fn forget_before(&mut self, read_at: DateTime<Utc>) {
+    pub(crate) fn forget_before(&mut self, read_at: DateTime<Utc>) {
         self.slots.retain(|(_, at)| *at >= read_at);
         self.stock.retain(|(_, at)| *at >= read_at);
     }
 
     /// The snapshot with these claims, where they are newer. The items' figures follow with the next snapshot.
-    pub fn put_into(&self, snapshot: Arc<Snapshot>) -> Arc<Snapshot> {
+    pub(crate) fn put_into(&self, snapshot: Arc<Snapshot>) -> Arc<Snapshot> {
         if self.slots.is_empty() && self.stock.is_empty() {
             return snapshot;
         }

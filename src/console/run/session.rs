@@ -12,29 +12,28 @@ use color_eyre::eyre::Result;
 use crossterm::event::KeyEvent;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::domain::{Answer, Desk, Request, RequestId};
-use crate::store::{Progress, Revive, SiteStore, StoreError, Watch, WatchEvent};
-
 use crate::console::effect::{Effect, TerminalEffect};
 use crate::console::message::{Fault, Message, Press};
 use crate::console::model::Model;
 use crate::console::model::keymap::Keymap;
 use crate::console::update::update;
+use crate::domain::{Answer, Desk, Request, RequestId};
+use crate::store::{Progress, Revive, SiteStore, StoreError, Watch, WatchEvent};
 
 /// How long a leaving console waits for answers to what it has asked.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What a station hears while a command is under way.
-pub type Report = Box<dyn Fn(Progress) + Send + Sync>;
+/// What a session hears while a command is under way.
+pub(crate) type Report = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// Brings a command to the site and its answer back.
-pub type Executor = Arc<
+pub(crate) type Executor = Arc<
     dyn Fn(Request, Report) -> Pin<Box<dyn Future<Output = Result<Answer, StoreError>> + Send>>
         + Send
         + Sync,
 >;
 
-/// What a station needs.
+/// What a session needs.
 pub struct Context {
     /// The site that it shows.
     pub site_store: SiteStore,
@@ -59,7 +58,7 @@ pub struct ConsoleSession {
     started: Instant,
 }
 
-/// What comes to a station from the site.
+/// What comes to a session from the database.
 pub struct SessionEvents {
     watched: UnboundedReceiver<WatchEvent>,
     replies: UnboundedReceiver<Message>,
@@ -108,7 +107,7 @@ impl ConsoleSession {
     }
 
     /// Takes a message in: asks the site for what follows from it, and says what follows for the terminal.
-    pub fn take_in(&mut self, message: Message) -> Vec<TerminalEffect> {
+    pub(crate) fn take_in(&mut self, message: Message) -> Vec<TerminalEffect> {
         let mut terminal_effects = Vec::new();
         for effect in update(&mut self.model, message) {
             match effect {
@@ -122,7 +121,7 @@ impl ConsoleSession {
     }
 
     /// A key, as a message with a request id of its own.
-    pub fn pressed(&self, key: KeyEvent) -> Message {
+    pub(crate) fn pressed(&self, key: KeyEvent) -> Message {
         Message::Key(Press {
             key: key.into(),
             id: RequestId::fresh(),
@@ -131,19 +130,19 @@ impl ConsoleSession {
     }
 
     /// The message that time has passed.
-    pub fn tick(&self) -> Message {
+    pub(crate) fn tick(&self) -> Message {
         Message::Tick {
             uptime: self.started.elapsed(),
         }
     }
 
-    /// Asks for a new picture, whether or not something has changed.
-    pub fn refresh(&self) {
+    /// Asks for a new snapshot, whether or not something has changed.
+    pub(crate) fn refresh(&self) {
         self.watch.refresh();
     }
 
     /// Until the database's clock shows another second, and a little, so that it surely does.
-    pub fn until_next_second(&self) -> Duration {
+    pub(crate) fn until_next_second(&self) -> Duration {
         let past = self.model.now().timestamp_subsec_millis().min(999);
         Duration::from_millis(u64::from(1000 - past) + 5)
     }
@@ -194,13 +193,13 @@ impl SessionEvents {
             biased;
             Some(reply) = self.replies.recv() => reply,
             Some(event) = self.watched.recv() => message(event, self.started),
-            // Both ends are kept by the station and its tasks.
+            // Both ends are kept by the session and its tasks.
             else => std::future::pending().await,
         }
     }
 
     /// The next message, if one has arrived.
-    pub fn arrived(&mut self) -> Option<Message> {
+    pub(crate) fn arrived(&mut self) -> Option<Message> {
         let reply = self.replies.try_recv().ok();
         reply.or_else(|| Some(message(self.watched.try_recv().ok()?, self.started)))
     }

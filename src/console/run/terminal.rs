@@ -1,4 +1,4 @@
-//! Runs a console in a terminal of its own: turns keys, signals and time into messages, and does what its station wishes.
+//! Runs a console in a terminal of its own: turns keys, signals and time into messages, and does what its session wants.
 //!
 //! Everything that has arrived is taken in before one frame is drawn, and only if something changed. Commands are
 //! never awaited here; their answers come back as messages with their request id.
@@ -8,24 +8,21 @@ use std::time::Instant;
 use color_eyre::eyre::{Result, WrapErr};
 use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
 
-use crate::domain::Desk;
-use crate::store::{Revive, SiteStore};
-
 use crate::config::Config;
-use crate::console::actions;
 use crate::console::effect::TerminalEffect;
 use crate::console::message::Message;
 use crate::console::model::layout;
 use crate::console::run::session::{self, ConsoleSession, SessionEvents};
-use crate::console::view;
-use crate::terminal::detect;
-use crate::terminal::input;
+use crate::console::{actions, view};
+use crate::domain::Desk;
+use crate::store::{Revive, SiteStore};
 use crate::terminal::screen::Screen;
 use crate::terminal::signals::{Signal, Signals};
 use crate::terminal::theme::Theme;
+use crate::terminal::{detect, input};
 
 /// What a console needs.
-pub struct Context {
+pub(crate) struct Context {
     /// The site that it shows.
     pub site_store: SiteStore,
     /// Who works here.
@@ -40,7 +37,7 @@ pub struct Context {
 ///
 /// # Errors
 /// If the database can't be read at the start, or the terminal can't be used.
-pub async fn run(context: Context) -> Result<()> {
+pub(crate) async fn run(context: Context) -> Result<()> {
     let Context {
         site_store,
         desk,

@@ -1,4 +1,4 @@
-//! A small house for tests: hand-made pictures, presses of keys, and frames as text.
+//! A small site for tests: hand-made snapshots, presses of keys, and frames as text.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,30 +10,29 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use uuid::Uuid;
 
+use crate::console::message::{Message, Press};
+use crate::console::model::Model;
+use crate::console::{update, view};
 use crate::domain::{
     BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, NightTimes, Period, Purpose,
     RequestId, Room, RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold,
     StockHoldId, Subject, Version,
 };
 use crate::store::{Snapshot, WatchEvent};
-
-use crate::console::message::{Message, Press};
-use crate::console::model::Model;
-use crate::console::{update, view};
 use crate::terminal::theme::Theme;
 
 /// An instant, written as the clocks of London in winter show it.
-pub fn at(written: &str) -> DateTime<Utc> {
+pub(crate) fn at(written: &str) -> DateTime<Utc> {
     format!("{written}:00Z").parse().unwrap()
 }
 
 /// The moment at which most tests happen: Thursday 3 December 2026, 10:24.
-pub fn now() -> DateTime<Utc> {
+pub(crate) fn now() -> DateTime<Utc> {
     at("2026-12-03T10:24")
 }
 
 /// A period of that day.
-pub fn period(from: &str, to: &str) -> Period {
+pub(crate) fn period(from: &str, to: &str) -> Period {
     Period::new(
         at(&format!("2026-12-03T{from}")),
         at(&format!("2026-12-03T{to}")),
@@ -41,7 +40,7 @@ pub fn period(from: &str, to: &str) -> Period {
     .unwrap()
 }
 
-pub fn site(zone: &str) -> Site {
+pub(crate) fn site(zone: &str) -> Site {
     Site {
         id: SiteId(1),
         name: "Riverside House".into(),
@@ -55,7 +54,7 @@ pub fn site(zone: &str) -> Site {
     }
 }
 
-pub fn room(id: i64, name: &str, capacity: i32) -> Room {
+pub(crate) fn room(id: i64, name: &str, capacity: i32) -> Room {
     Room {
         id: RoomId(id),
         name: name.into(),
@@ -71,7 +70,13 @@ pub fn room(id: i64, name: &str, capacity: i32) -> Room {
     }
 }
 
-pub fn claim(id: i64, room: &Room, period: Period, state: ClaimState, guest: &str) -> SlotHold {
+pub(crate) fn claim(
+    id: i64,
+    room: &Room,
+    period: Period,
+    state: ClaimState,
+    guest: &str,
+) -> SlotHold {
     let held = state == ClaimState::Held;
     SlotHold {
         id: SlotHoldId(id),
@@ -95,7 +100,7 @@ pub fn claim(id: i64, room: &Room, period: Period, state: ClaimState, guest: &st
     }
 }
 
-pub fn stock_claim(id: i64, item: &Item, quantity: i32, guest: &str) -> StockHold {
+pub(crate) fn stock_claim(id: i64, item: &Item, quantity: i32, guest: &str) -> StockHold {
     StockHold {
         id: StockHoldId(id),
         group: None,
@@ -114,7 +119,7 @@ pub fn stock_claim(id: i64, item: &Item, quantity: i32, guest: &str) -> StockHol
     }
 }
 
-pub fn item(id: i64, name: &str, total: i32, held: i32, sold: i32) -> Item {
+pub(crate) fn item(id: i64, name: &str, total: i32, held: i32, sold: i32) -> Item {
     Item {
         id: ItemId(id),
         name: name.into(),
@@ -126,7 +131,7 @@ pub fn item(id: i64, name: &str, total: i32, held: i32, sold: i32) -> Item {
     }
 }
 
-pub fn event(id: i64, minutes_ago: i64, kind: EventKind, room: &Room, guest: &str) -> Event {
+pub(crate) fn event(id: i64, minutes_ago: i64, kind: EventKind, room: &Room, guest: &str) -> Event {
     Event {
         id,
         at: now() - TimeDelta::minutes(minutes_ago),
@@ -144,7 +149,7 @@ pub fn event(id: i64, minutes_ago: i64, kind: EventKind, room: &Room, guest: &st
 }
 
 /// A site with a bit of everything.
-pub fn sample_snapshot() -> Snapshot {
+pub(crate) fn sample_snapshot() -> Snapshot {
     let mut rooms = vec![
         room(1, "Blue room", 8),
         room(2, "Garden room", 12),
@@ -284,7 +289,7 @@ pub fn sample_snapshot() -> Snapshot {
 }
 
 /// A console of desk anna that shows a site.
-pub fn console(snapshot: Snapshot, size: (u16, u16)) -> Model {
+pub(crate) fn console(snapshot: Snapshot, size: (u16, u16)) -> Model {
     let mut model = update::showing(Desk("anna".into()), Arc::new(snapshot), size).unwrap();
     let event = WatchEvent::Alive {
         now: now(),
@@ -296,7 +301,7 @@ pub fn console(snapshot: Snapshot, size: (u16, u16)) -> Model {
 }
 
 /// A press of a key with an id of its own; presses are a second apart.
-pub fn press(key: KeyCombination, number: u32) -> Press {
+pub(crate) fn press(key: KeyCombination, number: u32) -> Press {
     Press {
         key,
         id: request(number),
@@ -304,12 +309,12 @@ pub fn press(key: KeyCombination, number: u32) -> Press {
     }
 }
 
-pub fn request(number: u32) -> RequestId {
+pub(crate) fn request(number: u32) -> RequestId {
     RequestId(Uuid::from_u128(number.into()))
 }
 
 /// The frame of a model.
-pub fn frame(model: &Model, theme: &Theme) -> Buffer {
+pub(crate) fn frame(model: &Model, theme: &Theme) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(model.size.0, model.size.1)).unwrap();
     terminal
         .draw(|frame| view::draw(frame, model, theme))
@@ -318,7 +323,7 @@ pub fn frame(model: &Model, theme: &Theme) -> Buffer {
 }
 
 /// The frame as text: what a person reads, without styles.
-pub fn screen(buffer: &Buffer) -> String {
+pub(crate) fn screen(buffer: &Buffer) -> String {
     let mut text = String::new();
     for y in 0..buffer.area.height {
         let mut line = String::new();
@@ -337,7 +342,7 @@ pub fn screen(buffer: &Buffer) -> String {
 }
 
 /// The styles of a frame: each run of cells with another style than the terminal's own.
-pub fn styles(buffer: &Buffer) -> String {
+pub(crate) fn styles(buffer: &Buffer) -> String {
     let mut lines = Vec::new();
     for y in 0..buffer.area.height {
         let mut runs: Vec<(u16, u16, String)> = Vec::new();

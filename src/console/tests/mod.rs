@@ -1,11 +1,11 @@
 //! What the console does and shows: stories of messages, and frames.
 
 mod dialogs;
-pub mod fixtures;
+mod ended;
+pub(crate) mod fixtures;
 mod frames;
 mod movement;
 mod moves;
-mod news;
 mod stories;
 
 use std::sync::Arc;

@@ -4,8 +4,7 @@ use chrono::TimeDelta;
 use crokey::key;
 
 use crate::console::message::Message;
-use crate::console::model::cursor::Panel;
-use crate::console::model::cursor::Target;
+use crate::console::model::cursor::{Panel, Target};
 use crate::console::model::grab::GrabKind;
 use crate::console::model::notice::Tone;
 use crate::console::tests::fixtures::{at, now, period};

@@ -5,8 +5,7 @@ use crokey::key;
 
 use crate::console::effect::{Effect, TerminalEffect};
 use crate::console::message::Message;
-use crate::console::model::cursor::Panel;
-use crate::console::model::cursor::{StockCursor, Target};
+use crate::console::model::cursor::{Panel, StockCursor, Target};
 use crate::console::model::notice::Tone;
 use crate::console::tests::fixtures::{claim, now, period, request, sample_snapshot};
 use crate::console::tests::{Desk, commands};

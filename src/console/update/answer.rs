@@ -10,7 +10,7 @@ use crate::console::model::pending::Pending;
 use crate::domain::{Answer, Done, Refusal, Refused, Request, RequestId};
 use crate::terminal::text::display;
 
-pub fn answered(
+pub(super) fn answered(
     model: &mut Model,
     id: RequestId,
     result: Result<Box<Answer>, Fault>,

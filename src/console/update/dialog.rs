@@ -14,7 +14,7 @@ use crate::console::model::Model;
 use crate::console::model::dialog::Dialog;
 
 /// Everything as it is, but for the line's end that came along when a whole line was copied.
-pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
+pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     let Some(field) = model.dialog.as_mut().and_then(Dialog::focused_field) else {
         return Vec::new();
     };
@@ -24,7 +24,7 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     vec![Effect::DRAW]
 }
 
-pub fn press(model: &mut Model, press: Press) -> Vec<Effect> {
+pub(super) fn press(model: &mut Model, press: Press) -> Vec<Effect> {
     let Some(dialog) = model.dialog.as_mut() else {
         return Vec::new();
     };

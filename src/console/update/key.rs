@@ -9,7 +9,7 @@ use crate::console::model::layout::Screen;
 use crate::console::model::notice::Tone;
 use crate::console::update::dialog;
 
-pub fn press(model: &mut Model, press: Press) -> Vec<Effect> {
+pub(super) fn press(model: &mut Model, press: Press) -> Vec<Effect> {
     model.clock.tick(press.at);
     let action = model.keymap.action(press.key).and_then(actions::find);
     let in_any_case = action.filter(|action| match action.scope {

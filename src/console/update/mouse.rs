@@ -7,7 +7,7 @@ use crate::console::model::Model;
 use crate::console::model::cursor::Panel;
 use crate::console::model::layout::{Layout, Screen};
 
-pub fn click(model: &mut Model, column: u16, row: u16) -> Vec<Effect> {
+pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Vec<Effect> {
     let (Screen::Full(layout), None) = (model.screen(), &model.dialog) else {
         return Vec::new();
     };
@@ -42,8 +42,7 @@ fn click_room(model: &mut Model, layout: &Layout, position: Position) -> bool {
     model.cursor.room = Some(room);
     model.cursor.unstretch();
     let at = if layout.grid.contains(position) {
-        let column = position.x - layout.grid.x;
-        layout.scale.instant(model.scroll.first, column)
+        model.instant(layout, position.x - layout.grid.x)
     } else {
         model.cursor.at
     };
@@ -63,15 +62,13 @@ fn click_stock(model: &mut Model, layout: &Layout, position: Position) {
 }
 
 /// Stretches the period from where the button went down, in the same room.
-pub fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
+pub(super) fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
     let (Screen::Full(layout), None, Panel::Rooms) = (model.screen(), &model.dialog, model.panel)
     else {
         return Vec::new();
     };
     let column = column.clamp(layout.grid.left(), layout.grid.right() - 1);
-    let at = layout
-        .scale
-        .instant(model.scroll.first, column - layout.grid.x);
+    let at = model.instant(&layout, column - layout.grid.x);
     if model.room().is_none() || model.is_in_cell(at) && model.cursor.anchor.is_none() {
         return Vec::new();
     }
@@ -82,7 +79,7 @@ pub fn drag(model: &mut Model, column: u16) -> Vec<Effect> {
     vec![Effect::DRAW]
 }
 
-pub fn wheel(model: &mut Model, column: u16, row: u16, lines: i32) -> Vec<Effect> {
+pub(super) fn wheel(model: &mut Model, column: u16, row: u16, lines: i32) -> Vec<Effect> {
     if model.dialog.is_some() {
         return Vec::new();
     }

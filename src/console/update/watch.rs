@@ -13,7 +13,7 @@ use crate::console::model::notice::Tone;
 use crate::domain::{ClaimState, Event, EventKind, ItemId, SlotHoldId, StockHoldId, Subject};
 use crate::store::{Snapshot, WatchEvent};
 
-pub fn event(model: &mut Model, event: WatchEvent, at: Duration) -> Vec<Effect> {
+pub(super) fn event(model: &mut Model, event: WatchEvent, at: Duration) -> Vec<Effect> {
     match event {
         WatchEvent::Alive { now, latency } => {
             model.clock = Clock::new(now, at);
@@ -60,7 +60,7 @@ fn lost(model: &mut Model, sentence: String) {
 }
 
 /// Shows a new snapshot, and says what has become of claims since the one before.
-pub fn show(model: &mut Model, snapshot: Arc<Snapshot>) {
+pub(super) fn show(model: &mut Model, snapshot: Arc<Snapshot>) {
     let newest = model.indexed.as_ref().map(|indexed| {
         indexed
             .snapshot()

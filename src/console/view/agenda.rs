@@ -4,16 +4,15 @@ use chrono::{DateTime, Utc};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::{Period, Room, SlotHold};
-
 use crate::console::model::Model;
 use crate::console::view::claim;
+use crate::domain::{Period, Room, SlotHold};
 use crate::terminal::canvas::{put, restyle};
 use crate::terminal::text::{display, truncate};
 use crate::terminal::theme::Theme;
 
 /// Paints the list.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let (Some(room), Some(indexed)) = (model.room(), &model.indexed) else {
         put(
             buffer,

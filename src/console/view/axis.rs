@@ -3,15 +3,14 @@
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use ratatui::layout::Rect;
 
+use crate::console::model::Model;
+use crate::console::model::layout::{Layout, Scale};
 use crate::domain::Period;
 use crate::domain::calendar::Tick;
 
-use crate::console::model::Model;
-use crate::console::model::layout::{Layout, Scale};
-
 /// The columns of a period, as far as they can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Columns {
+pub(crate) struct Columns {
     /// The first.
     pub from: u16,
     /// The one after the last.
@@ -24,13 +23,13 @@ pub struct Columns {
 
 impl Columns {
     /// How many there are.
-    pub fn cells(&self) -> u16 {
+    pub(crate) fn cells(&self) -> u16 {
         self.to - self.from
     }
 }
 
 /// The time axis as it is scrolled now.
-pub struct Axis {
+pub(crate) struct Axis {
     /// The cells on the screen.
     pub area: Rect,
     /// The instant of the first column.
@@ -53,7 +52,7 @@ pub struct Axis {
 
 impl Axis {
     /// The axis of a frame.
-    pub fn new(layout: &Layout, model: &Model) -> Self {
+    pub(crate) fn new(layout: &Layout, model: &Model) -> Self {
         let day = model.day();
         let first = model.scroll.first;
         let mut axis = Self {
@@ -102,7 +101,7 @@ impl Axis {
     }
 
     /// The columns of a period, as far as they can be seen, and whether it goes on to the left and to the right.
-    pub fn columns(&self, period: &Period) -> Option<Columns> {
+    pub(crate) fn columns(&self, period: &Period) -> Option<Columns> {
         let right = i64::from(self.area.width).min(self.scale.column(self.first, self.day.end()));
         let from = self.scale.column(self.first, period.start());
         let to = self.scale.column(self.first, period.end()).max(from + 1);

@@ -4,12 +4,11 @@ use chrono::{DateTime, Utc};
 use ratatui::style::Style;
 
 use crate::domain::{ClaimState, Purpose, SlotHold, StockHold};
-
 use crate::terminal::text::display;
 use crate::terminal::theme::Theme;
 
 /// What a claim looks like: its glyph, its word, the style of its tile and of its texture.
-pub struct Look {
+pub(crate) struct ClaimStyle {
     /// The glyph.
     pub glyph: &'static str,
     /// The word.
@@ -21,12 +20,17 @@ pub struct Look {
 }
 
 /// The look of a claim on a room.
-pub fn slot(claim: &SlotHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
+pub(crate) fn slot(
+    claim: &SlotHold,
+    pending: bool,
+    now: DateTime<Utc>,
+    theme: &Theme,
+) -> ClaimStyle {
     if pending {
         return waiting(theme);
     }
     let mut look = match (claim.purpose, claim.state) {
-        (Purpose::Block, state) if state.is_active() => Look {
+        (Purpose::Block, state) if state.is_active() => ClaimStyle {
             glyph: theme.glyphs.block,
             word: "blocked",
             tile: theme.block,
@@ -44,7 +48,12 @@ pub fn slot(claim: &SlotHold, pending: bool, now: DateTime<Utc>, theme: &Theme) 
 }
 
 /// The look of a claim on stock.
-pub fn stock(claim: &StockHold, pending: bool, now: DateTime<Utc>, theme: &Theme) -> Look {
+pub(crate) fn stock(
+    claim: &StockHold,
+    pending: bool,
+    now: DateTime<Utc>,
+    theme: &Theme,
+) -> ClaimStyle {
     if pending {
         return waiting(theme);
     }
@@ -59,8 +68,8 @@ pub fn stock(claim: &StockHold, pending: bool, now: DateTime<Utc>, theme: &Theme
 }
 
 /// The look of a command that is under way.
-pub fn waiting(theme: &Theme) -> Look {
-    Look {
+pub(crate) fn waiting(theme: &Theme) -> ClaimStyle {
+    ClaimStyle {
         glyph: theme.glyphs.pending,
         word: "asking",
         tile: theme.pending,
@@ -68,7 +77,7 @@ pub fn waiting(theme: &Theme) -> Look {
     }
 }
 
-fn of_state(state: ClaimState, theme: &Theme) -> Look {
+fn of_state(state: ClaimState, theme: &Theme) -> ClaimStyle {
     let (glyph, tile, fill) = match state {
         ClaimState::Held => (theme.glyphs.held, theme.held, theme.held_fill),
         ClaimState::Confirmed => (
@@ -78,7 +87,7 @@ fn of_state(state: ClaimState, theme: &Theme) -> Look {
         ),
         ClaimState::Cancelled | ClaimState::Expired => (theme.glyphs.ended, theme.past, theme.past),
     };
-    Look {
+    ClaimStyle {
         glyph,
         word: state.word(),
         tile,
@@ -87,7 +96,7 @@ fn of_state(state: ClaimState, theme: &Theme) -> Look {
 }
 
 /// The time left, in at most so many cells; `expiring…` when none is left.
-pub fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
+pub(crate) fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
     if seconds <= 0 {
         return crate::terminal::text::truncate("expiring…", cells, cut).replace('…', cut);
     }
@@ -118,7 +127,7 @@ pub fn countdown(seconds: i64, cells: usize, cut: &str) -> String {
 }
 
 /// Whom a claim is for, in a word or two; empty if nobody has said.
-pub fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str> {
+pub(crate) fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str> {
     match claim.purpose {
         Purpose::Guest => guest.into(),
         Purpose::Block if !claim.note.is_empty() => display(&claim.note).into(),
@@ -128,7 +137,7 @@ pub fn whom<'a>(claim: &'a SlotHold, guest: &'a str) -> std::borrow::Cow<'a, str
 }
 
 /// The same, marked where the claim is one of a group.
-pub fn whom_marked<'a>(
+pub(crate) fn whom_marked<'a>(
     claim: &'a SlotHold,
     guest: &'a str,
     theme: &Theme,

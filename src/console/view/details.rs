@@ -4,22 +4,20 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::duration::{spoken, written};
-use crate::domain::{BookedBy, ClaimState, GroupId, Item, Period, Room, SlotHold, StockHold};
-
 use crate::console::actions;
 use crate::console::actions::names;
 use crate::console::model::Model;
-use crate::console::model::cursor::Panel;
-use crate::console::model::cursor::Target;
+use crate::console::model::cursor::{Panel, Target};
 use crate::console::model::grab::Grab;
-use crate::console::view::claim::{self, Look};
+use crate::console::view::claim::{self, ClaimStyle};
+use crate::domain::duration::{spoken, written};
+use crate::domain::{BookedBy, ClaimState, GroupId, Item, Period, Room, SlotHold, StockHold};
 use crate::terminal::canvas::put;
 use crate::terminal::text::{display, truncate, width, wrap};
 use crate::terminal::theme::Theme;
 
 /// The panel's title.
-pub fn title(model: &Model) -> &'static str {
+pub(crate) fn title(model: &Model) -> &'static str {
     match model.target() {
         _ if model.grab.is_some() => "Move",
         Target::Claim(_) | Target::StockClaim(_) => "Claim",
@@ -29,7 +27,7 @@ pub fn title(model: &Model) -> &'static str {
 }
 
 /// Paints the panel.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let mut page = Page {
         buffer,
         area,
@@ -160,7 +158,7 @@ impl Page<'_> {
     }
 
     /// The state, and what else there is to say about it.
-    fn state(&mut self, look: &Look, rest: &[&str]) {
+    fn state(&mut self, look: &ClaimStyle, rest: &[&str]) {
         let text = self.theme.text;
         let state = [
             (look.glyph, look.fill),
@@ -180,7 +178,7 @@ impl Page<'_> {
     }
 }
 
-/// The claim in the hand: where it would come to, and what keeps it.
+/// The grabbed claim: where it would come to, and what keeps it.
 fn grab(page: &mut Page, grab: &Grab, model: &Model) {
     let (theme, claim) = (page.theme, &grab.claim);
     if let Some((room, period)) = model.destination() {
@@ -270,7 +268,7 @@ fn slot(page: &mut Page, claim: &SlotHold, model: &Model) {
 /// The state of a claim, and how long it is held.
 fn left(
     page: &mut Page,
-    look: &Look,
+    look: &ClaimStyle,
     deadline: Option<(i64, chrono::DateTime<chrono::Utc>)>,
     model: &Model,
 ) {

@@ -6,16 +6,20 @@ use ratatui::style::Style;
 
 use crate::console::actions;
 use crate::console::actions::action::Form;
-use crate::console::model::Model;
 use crate::console::model::dialog::{Dialog, Field};
-use crate::console::model::layout;
+use crate::console::model::{Model, layout};
 use crate::console::view::help;
 use crate::terminal::canvas::put;
 use crate::terminal::text::{display, tail, truncate, width, wrap};
 use crate::terminal::theme::Theme;
 
 /// Paints the dialog, if one is open; returns where the terminal's cursor belongs.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) -> Option<Position> {
+pub(crate) fn draw(
+    buffer: &mut Buffer,
+    area: Rect,
+    model: &Model,
+    theme: &Theme,
+) -> Option<Position> {
     let dialog = model.dialog.as_ref()?;
     let form = actions::form(dialog.action)?;
     if form.is_page {

@@ -4,15 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::{Event, EventKind};
-
 use crate::console::model::Model;
+use crate::domain::{Event, EventKind};
 use crate::terminal::canvas::put;
 use crate::terminal::text::{display, truncate};
 use crate::terminal::theme::Theme;
 
 /// Paints the list.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let Some(indexed) = &model.indexed else {
         return;
     };
@@ -48,7 +47,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
 }
 
 /// One event in one line: time, glyph, word, subject, guest, desk.
-pub fn line(buffer: &mut Buffer, area: Rect, event: &Event, model: &Model, theme: &Theme) {
+pub(crate) fn line(buffer: &mut Buffer, area: Rect, event: &Event, model: &Model, theme: &Theme) {
     let (glyph, style) = look(event.kind, theme);
     let calendar = model.calendar();
     let time = if calendar.date(event.at) == calendar.date(model.now()) {

@@ -4,22 +4,21 @@ use chrono::Timelike;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::calendar::{Showing, Tick};
-use crate::domain::{BookedBy, Period, Room};
-
 use crate::console::model::Model;
 use crate::console::model::cursor::Panel;
 use crate::console::model::layout::Layout;
 use crate::console::model::snapshot_index::SnapshotIndex;
 use crate::console::view::axis::{Axis, Columns};
+use crate::console::view::title::title;
 use crate::console::view::{claim, tile};
-use crate::terminal::canvas::fill;
-use crate::terminal::canvas::put;
+use crate::domain::calendar::{Showing, Tick};
+use crate::domain::{BookedBy, Period, Room};
+use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{pad, width};
 use crate::terminal::theme::Theme;
 
 /// Paints ruler, names and cells.
-pub fn draw(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
     let axis = Axis::new(layout, model);
     ruler(buffer, layout, &axis, model, theme);
     let Some(indexed) = &model.indexed else {
@@ -100,7 +99,7 @@ fn ruler(buffer: &mut Buffer, layout: &Layout, axis: &Axis, model: &Model, theme
     let all = layout.ruler.width;
     fill(buffer, layout.ruler.x, y, all, glyphs.rule, theme.rule);
     put(buffer, layout.grid.x - 1, y, glyphs.tee_down, 1, theme.rule);
-    crate::console::view::title(
+    title(
         buffer,
         layout.ruler,
         0,
@@ -297,7 +296,7 @@ fn selection(
 }
 
 /// On the rule beneath the grid: how many more rooms there are.
-pub fn below(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
+pub(crate) fn below(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
     let Some(indexed) = &model.indexed else {
         return;
     };

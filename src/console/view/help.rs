@@ -10,7 +10,7 @@ use crate::terminal::text::{pad, truncate, width};
 use crate::terminal::theme::Theme;
 
 /// Paints the page into a frame, scrolled down by some lines.
-pub fn draw(buffer: &mut Buffer, area: Rect, scroll: u16, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, scroll: u16, model: &Model, theme: &Theme) {
     let lines = help_page::lines(model, area.width);
     for (y, page_line) in (area.top()..area.bottom()).zip(lines.iter().skip(scroll.into())) {
         line(

@@ -13,7 +13,13 @@ use crate::terminal::text::{display, truncate, width};
 use crate::terminal::theme::Theme;
 
 /// The message; without one, what the connection says; else the newest event if it has no other place.
-pub fn message(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme, with_event: bool) {
+pub(crate) fn message(
+    buffer: &mut Buffer,
+    area: Rect,
+    model: &Model,
+    theme: &Theme,
+    with_event: bool,
+) {
     if let Some(notice) = &model.notice {
         let (glyph, style) = match notice.tone {
             Tone::Plain => (theme.glyphs.hour, theme.dim),
@@ -53,7 +59,7 @@ pub fn message(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme, wi
 }
 
 /// The keys, the most useful first, as many as there is room for; help and quit always.
-pub fn hints(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn hints(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let hints = if model.dialog.is_some() {
         Vec::new()
     } else {

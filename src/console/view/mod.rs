@@ -1,17 +1,18 @@
 //! What the person sees: pure functions of the model, one file per panel.
 
-pub mod agenda;
-pub mod axis;
-pub mod claim;
-pub mod details;
-pub mod dialog;
-pub mod feed;
-pub mod grid;
-pub mod help;
-pub mod lines;
-pub mod stock;
-pub mod tile;
-pub mod top;
+pub(crate) mod agenda;
+pub(crate) mod axis;
+pub(crate) mod claim;
+pub(crate) mod details;
+pub(crate) mod dialog;
+pub(crate) mod feed;
+pub(crate) mod grid;
+pub(crate) mod help;
+pub(crate) mod lines;
+pub(crate) mod stock;
+pub(crate) mod tile;
+pub(crate) mod title;
+pub(crate) mod top;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -20,6 +21,7 @@ use ratatui::layout::{Position, Rect};
 use crate::console::model::Model;
 use crate::console::model::cursor::Panel;
 use crate::console::model::layout::{Layout, Screen};
+use crate::console::view::title::title;
 use crate::terminal::canvas::{fill, in_ascii, put, restyle};
 use crate::terminal::theme::Theme;
 
@@ -167,24 +169,6 @@ fn panels(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
     );
     stock::head(buffer, head, layout.stock, model, theme);
     stock::draw(buffer, layout.stock, model, theme);
-}
-
-/// A panel's title, set into a rule.
-fn title(buffer: &mut Buffer, rule: Rect, x: u16, words: &str, focused: bool, theme: &Theme) {
-    let style = if focused {
-        theme.title_focused
-    } else {
-        theme.title
-    };
-    let sign = if focused { theme.glyphs.cursor } else { " " };
-    put(
-        buffer,
-        x + 1,
-        rule.y,
-        &format!("{sign}{words} "),
-        rule.width,
-        style,
-    );
 }
 
 fn too_small(buffer: &mut Buffer, area: Rect, theme: &Theme) {

@@ -3,14 +3,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::{Item, StockHold};
-
 use crate::console::model::Model;
-use crate::console::model::cursor::Panel;
-use crate::console::model::cursor::StockCursor;
+use crate::console::model::cursor::{Panel, StockCursor};
 use crate::console::view::claim;
-use crate::terminal::canvas::fill;
-use crate::terminal::canvas::put;
+use crate::domain::{Item, StockHold};
+use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{display, pad, truncate, width};
 use crate::terminal::theme::Theme;
 
@@ -27,7 +24,7 @@ const WIDEST: u16 = 6;
 const TITLE: u16 = 8;
 
 /// The heads of the figures, on the rule above them, and how many lines of `area` are out of sight.
-pub fn head(buffer: &mut Buffer, rule: Rect, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn head(buffer: &mut Buffer, rule: Rect, area: Rect, model: &Model, theme: &Theme) {
     let rows = model.stock_rows();
     let above = model.first_stock_row(&rows, area.height);
     let below = rows.len().saturating_sub(above + usize::from(area.height));
@@ -93,7 +90,7 @@ fn figure(figure: i32, cells: u16) -> String {
 }
 
 /// Paints the panel.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let Some(indexed) = &model.indexed else {
         return;
     };

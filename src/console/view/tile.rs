@@ -3,19 +3,17 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-use crate::domain::SlotHold;
-
 use crate::console::model::Model;
 use crate::console::model::grab::{Grab, GrabKind};
 use crate::console::view::axis::{Axis, Columns};
-use crate::console::view::claim::{self, Look};
-use crate::terminal::canvas::fill;
-use crate::terminal::canvas::put;
+use crate::console::view::claim::{self, ClaimStyle};
+use crate::domain::SlotHold;
+use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{display, truncate, width};
 use crate::terminal::theme::Theme;
 
 /// Paints a claim into its row.
-pub fn draw(
+pub(crate) fn draw(
     buffer: &mut Buffer,
     y: u16,
     (slot, guest): (&SlotHold, &str),
@@ -76,8 +74,8 @@ pub fn draw(
     }
 }
 
-/// Where a claim in the hand would come to: its own texture, and what would become of it.
-pub fn ghost(
+/// Where a grabbed claim would come to: its own texture, and what would become of it.
+pub(crate) fn ghost(
     buffer: &mut Buffer,
     y: u16,
     columns: Columns,
@@ -85,7 +83,7 @@ pub fn ghost(
     axis: &Axis,
     theme: &Theme,
 ) {
-    let look = Look {
+    let look = ClaimStyle {
         tile: theme.pending,
         fill: theme.pending,
         ..claim::slot(&grab.claim, false, axis.now_at, theme)
@@ -135,11 +133,11 @@ fn inside(columns: Columns) -> usize {
 }
 
 /// A tile: its texture from end to end, words in the middle, arrows where it goes on.
-pub fn paint(
+pub(crate) fn paint(
     buffer: &mut Buffer,
     y: u16,
     columns: Columns,
-    look: &Look,
+    look: &ClaimStyle,
     words: &str,
     theme: &Theme,
 ) {

@@ -1,4 +1,4 @@
-//! The status line: house, date, zone; connection, the database's clock, desk.
+//! The status line: site, date, zone; connection, the database's clock, desk.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +11,7 @@ use crate::terminal::text::{display, truncate, width};
 use crate::terminal::theme::Theme;
 
 /// Paints the line.
-pub fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, model: &Model, theme: &Theme) {
     let right = right(model, theme);
     let (right, right_width) = fit(right, usize::from(area.width) / 2 + 8);
     let left_width = usize::from(area.width).saturating_sub(right_width + 3);

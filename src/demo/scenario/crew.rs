@@ -10,15 +10,14 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::console::model::notice::Tone;
+use crate::demo::scenario::setting::ClaimId;
+use crate::demo::scenario::{Actor, Outcome};
 use crate::demo::script::Order;
 use crate::demo::{Desks, Which};
 use crate::domain::{Answer, Desk, Done, Request, RequestId};
 use crate::store::stepping::Ending;
 use crate::store::{Prompt, PromptAnswer, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 use crate::terminal::text::display;
-
-use crate::demo::scenario::setting::ClaimId;
-use crate::demo::scenario::{Actor, Outcome};
 
 /// A transaction that stops stands while captions are read.
 pub(super) const LIMITS: StepLimits = StepLimits {

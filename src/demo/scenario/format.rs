@@ -12,8 +12,9 @@ use chrono::TimeDelta;
 use toml::Spanned;
 
 use self::raw::{OneOrMore, RawAct, RawClaim, RawRows, RawScenario, RawStep};
-use crate::demo::scenario::words;
-use crate::demo::scenario::{Actor, Ask, Expectation, Opening, Place, Rows, Scenario, Step, Wait};
+use crate::demo::scenario::{
+    Actor, Ask, Expectation, Opening, Place, Rows, Scenario, Step, Wait, words,
+};
 use crate::domain::site_file::SiteFileError;
 use crate::domain::text::{harmless, limits};
 use crate::domain::{SiteEntry, SiteFile, duration, mistake};

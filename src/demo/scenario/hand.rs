@@ -5,8 +5,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use crokey::{KeyCombination, key};
 
 use crate::console::model::Model;
-use crate::console::model::cursor::Panel;
-use crate::console::model::cursor::StockCursor;
+use crate::console::model::cursor::{Panel, StockCursor};
 use crate::console::model::layout::Screen;
 use crate::domain::{ItemId, Period, RoomId};
 

@@ -8,12 +8,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::console::actions;
+use crate::demo::scenario::{DESKS, Pace, Play, Report, Scenario, Stage};
 use crate::demo::script::Order;
 use crate::demo::{Context, Desks};
 use crate::domain::Desk;
 use crate::store::Store;
-
-use crate::demo::scenario::{DESKS, Pace, Play, Report, Scenario, Stage};
 
 /// As large as a desk's window on a large screen.
 const SIZE: (u16, u16) = (120, 40);

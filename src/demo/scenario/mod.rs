@@ -1,4 +1,4 @@
-//! Scenarios: one text that can be watched, taken over halfway by a person, or played as a test (design section 8).
+//! Scenarios: one text that can be watched, taken over halfway by a person, or played as a test.
 //!
 //! A scenario is a site, what is booked in it when the curtain rises, and steps: who does what, what to wait for, what
 //! is expected. This module is the parsed text: values without I/O. [`mod@format`] reads the file, [`words`] the short

@@ -1,10 +1,9 @@
 //! Where a scenario plays: a demo's house like its own, and a scratch schema if it wants one. Both are gone afterwards.
 
+use crate::demo::scenario::{Pace, Scenario};
 use crate::domain::Desk;
 use crate::store::lab::Lab;
 use crate::store::{DemoSite, SiteStore, Store, StoreError};
-
-use crate::demo::scenario::{Pace, Scenario};
 
 /// A stage, as long as a play lasts. [`Stage::strike`] removes it; what a killed demo leaves is removed by the next one.
 #[derive(Debug)]

@@ -3,11 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::demo::keys::{BINDINGS, Binding};
 use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{display, truncate, wrap};
 use crate::terminal::theme::Theme;
-
-use crate::demo::keys::{BINDINGS, Binding};
 
 const INTRO: &str = "Everything else is the console's own: ? shows its keys. After Ctrl-g a letter does the same as a \
                      function key.";

@@ -3,12 +3,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::demo::keys::{Action, Binding, binding_of};
+use crate::demo::state::{NextKey, State};
 use crate::terminal::canvas::put;
 use crate::terminal::text::width;
 use crate::terminal::theme::Theme;
-
-use crate::demo::keys::{Action, Binding, binding_of};
-use crate::demo::state::{NextKey, State};
 
 /// What help is called where it knows more keys than there is room for.
 const MORE: &str = "all keys";

@@ -10,13 +10,12 @@ use ratatui::style::Style;
 
 use crate::console::model::Model;
 use crate::console::view::paint as paint_console;
-use crate::terminal::canvas::{fill, in_ascii, put};
-use crate::terminal::text::{display, truncate, width, wrap};
-use crate::terminal::theme::Theme;
-
 use crate::demo::desks::Which;
 use crate::demo::layout::{Layout, Place, layout};
 use crate::demo::state::{Notice, State, Tone};
+use crate::terminal::canvas::{fill, in_ascii, put};
+use crate::terminal::text::{display, truncate, width, wrap};
+use crate::terminal::theme::Theme;
 
 /// Where everything is, at a size of the terminal.
 pub fn areas(size: (u16, u16), state: &State) -> Option<Layout> {

@@ -5,16 +5,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::demo::keys::{Action, binding_of};
+use crate::demo::state::State;
+use crate::demo::words::span_of;
 use crate::domain::SiteCalendar;
 use crate::store::stepping::KnownFrom;
 use crate::store::{StepPlace, StepView};
 use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{truncate, width, wrap};
 use crate::terminal::theme::Theme;
-
-use crate::demo::keys::{Action, binding_of};
-use crate::demo::state::State;
-use crate::demo::words::span_of;
 
 /// The cells of a line's label.
 const LABEL: u16 = 11;

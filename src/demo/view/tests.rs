@@ -8,6 +8,8 @@ use insta::assert_snapshot;
 use crate::console::tests::fixtures::{
     console, now, request, sample_snapshot, screen, site, styles,
 };
+use crate::demo::keys::BINDINGS;
+use crate::demo::script::Line;
 use crate::demo::view::*;
 use crate::domain::Desk;
 use crate::store::stepping::{
@@ -15,9 +17,6 @@ use crate::store::stepping::{
 };
 use crate::store::{StepLimits, StepPlace, StepView};
 use crate::terminal::theme::{Background, Colours};
-
-use crate::demo::keys::BINDINGS;
-use crate::demo::script::Line;
 
 fn plain() -> Theme {
     Theme::new(Background::Dark, Colours::None, false)

@@ -8,7 +8,7 @@ use crate::demo::scenario::crew::UnderWay;
 use crate::demo::scenario::play::{LOOK_AGAIN, PATIENCE, Play, Stopped};
 use crate::demo::scenario::setting::ClaimId;
 use crate::demo::scenario::{Deed, Expectation, Outcome, Problem, Rows, Step, Wait};
-use crate::domain::ClaimState;
+use crate::domain::{ClaimState, rule};
 use crate::store::{PromptAnswer, SlotFilter, StoreError};
 use crate::terminal::text::display;
 
@@ -275,6 +275,8 @@ impl Play {
         if rules == self.scenario.finds {
             return Ok(());
         }
+        let expected_rules = self.scenario.finds.iter().map(String::as_str);
+        let explained = rule::explained(expected_rules.chain(rules)).join(" ");
         let found: Vec<String> = found
             .iter()
             .map(|problem| {
@@ -297,7 +299,7 @@ impl Play {
             self.scenario.finds.join(", ")
         };
         Err(Problem::of_all(format!(
-            "`keyrack check` was expected to find {expected} at the end, and found {found}."
+            "`keyrack check` was expected to find {expected} at the end, and found {found}. {explained}"
         )))
     }
 }

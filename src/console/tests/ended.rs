@@ -8,7 +8,7 @@ use crate::console::tests::fixtures::{event, frame, sample_snapshot, screen};
 use crate::domain::{EventKind, Subject};
 use crate::terminal::theme::{Background, Colours, Theme};
 
-/// The claim is gone from the picture, and the feed says how.
+/// The claim is gone from the snapshot, and the feed says how.
 fn end(desk: &mut Desk, kind: EventKind, by: &str) {
     desk.snapshot(|snapshot| {
         let claim = snapshot.claims.remove(0);
