@@ -10,7 +10,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::domain::{Command, Desk, Request, RequestId};
 use crate::postgres::{self, Progress, Server, Settings};
-use crate::store::{Opened, SchemaState, SiteStore, Store, StoreError};
+use crate::store::{SchemaState, SiteOpening, SiteStore, Store, StoreError};
 
 use crate::cli::failure::Failure;
 use crate::cli::global::Global;
@@ -51,7 +51,7 @@ pub struct Session {
     site: Option<String>,
     desk: Desk,
     /// What was found when it was looked at, for the first command.
-    opened: Option<Opened>,
+    opened: Option<SiteOpening>,
 }
 
 impl Session {
@@ -105,7 +105,7 @@ impl Session {
     }
 
     /// Brings Keyrack's own database up to date.
-    async fn set_up(&self, steps: Steps) -> Result<Opened, Failure> {
+    async fn set_up(&self, steps: Steps) -> Result<SiteOpening, Failure> {
         steps.say("Setting up the database");
         self.store.migrate_telling(&|step| complain(&step)).await?;
         Ok(self.store.open_site(self.site.as_deref()).await?)

@@ -13,7 +13,7 @@ use crate::demo::transcript::Shared;
 use crate::demo::volley::{Shot, Verdict, Volley};
 use crate::demo::words;
 use crate::domain::{Answer, Request};
-use crate::store::stepwise::Ending;
+use crate::store::stepping::Ending;
 use crate::store::{Progress, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 
 /// A desk's way to the site.
@@ -194,7 +194,7 @@ impl Switch {
         );
         tokio::spawn(async move {
             match site_store
-                .recorded(&[shots[0].request, shots[1].request])
+                .records(&[shots[0].request, shots[1].request])
                 .await
             {
                 Ok(recorded) => {

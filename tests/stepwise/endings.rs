@@ -1,7 +1,7 @@
 //! Every end of a transaction, at every gate: without a COMMIT nothing of it remains, and whoever waits goes on.
 
 use keyrack::domain::{Command, Refusal, Request, SlotLine, StockLine};
-use keyrack::store::stepwise::Ending;
+use keyrack::store::stepping::Ending;
 use keyrack::store::{StepPlace, StepView, Stepwise, StoreError};
 use sqlx::Executor;
 

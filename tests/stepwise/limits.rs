@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use keyrack::domain::Request;
-use keyrack::store::stepwise::Ending;
+use keyrack::store::stepping::Ending;
 use keyrack::store::{StepLimits, StepPlace, StepView, Stepwise, Store};
 
 use crate::support::{TestHouse, hold_slot, hours};

@@ -13,7 +13,7 @@ mod places;
 mod same;
 
 use keyrack::domain::{Answer, Command, Desk, Done, Request, SlotHold, StockHold};
-use keyrack::store::stepwise::{Step, Wait};
+use keyrack::store::stepping::{Step, Wait};
 use keyrack::store::{SiteStore, StepLimits, StepPlace, StepView, Stepwise};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;

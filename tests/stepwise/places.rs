@@ -3,7 +3,7 @@
 use keyrack::domain::{
     Answer, Command, Desk, Done, Refusal, Request, SlotHold, SlotLine, StockLine,
 };
-use keyrack::store::stepwise::{Ending, HeldLock, KnownFrom};
+use keyrack::store::stepping::{Ending, HeldLock, KnownFrom};
 use keyrack::store::{StepPlace, StepView};
 use sqlx::Connection;
 use tokio::task::JoinHandle;

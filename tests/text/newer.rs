@@ -5,7 +5,7 @@ use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use keyrack::domain::{Command, Done, Request, ServerCommand, ServerRequest};
-use keyrack::store::stepwise::Ending;
+use keyrack::store::stepping::Ending;
 use keyrack::store::{ProtocolText, StepLimits, StepPlace, Store, StoreError, WatchEvent};
 use sqlx::Executor;
 use tokio::sync::mpsc;

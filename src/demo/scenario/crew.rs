@@ -15,8 +15,8 @@ use crate::demo::scenario::{Actor, Outcome};
 use crate::demo::script::Order;
 use crate::demo::{Desks, Which};
 use crate::domain::{Answer, Desk, Done, Request, RequestId};
-use crate::store::stepwise::Ending;
-use crate::store::{Prompt, Said, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
+use crate::store::stepping::Ending;
+use crate::store::{Prompt, PromptAnswer, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 use crate::terminal::text::display;
 
 /// A transaction that stops stands while captions are read.
@@ -36,7 +36,7 @@ pub(super) enum UnderWay {
     /// A request of the site.
     Asked(Box<Asked>),
     /// SQL.
-    Typed(Cell<Said>),
+    Typed(Cell<PromptAnswer>),
     /// A sweep.
     Swept(Cell<Result<i64, String>>),
 }
@@ -188,9 +188,9 @@ impl Crew {
             Some(UnderWay::NotAsked(_)) => Some(Outcome::NotAsked),
             Some(UnderWay::Asked(asked)) => asked.outcome(),
             Some(UnderWay::Typed(said)) => said.get().map(|said| match said {
-                Said::Done(_) => Outcome::Done,
-                Said::Error { name, .. } => Outcome::Error(name),
-                Said::Lost => Outcome::Broken("The session is gone.".into()),
+                PromptAnswer::Done(_) => Outcome::Done,
+                PromptAnswer::Error { name, .. } => Outcome::Error(name),
+                PromptAnswer::Lost => Outcome::Broken("The session is gone.".into()),
             }),
             Some(UnderWay::Swept(swept)) => swept.get().map(|swept| match swept {
                 Ok(_) => Outcome::Done,
@@ -200,7 +200,7 @@ impl Crew {
         if outcome.is_some() || !self.under_way.contains_key(who) {
             return Ok(outcome);
         }
-        let waiting = self.site_store.store().waiting().await?;
+        let waiting = self.site_store.store().lock_waits().await?;
         let mut whom: Vec<_> = waiting
             .into_iter()
             .filter(|waiting| waiting.who.0 == who.name())
@@ -223,9 +223,11 @@ impl Crew {
                 Err(sentence) => Some(sentence),
             },
             UnderWay::Typed(said) => match said.get()? {
-                Said::Done(last) => last.map(|last| format!("It says {}.", display(&last))),
-                Said::Error { message, .. } => Some(format!("It says: {}.", display(&message))),
-                Said::Lost => None,
+                PromptAnswer::Done(last) => last.map(|last| format!("It says {}.", display(&last))),
+                PromptAnswer::Error { message, .. } => {
+                    Some(format!("It says: {}.", display(&message)))
+                }
+                PromptAnswer::Lost => None,
             },
             UnderWay::Swept(swept) => match swept.get()? {
                 Ok(0) => Some("Nothing was left to expire.".into()),

@@ -16,7 +16,7 @@ use crate::demo::scenario::{
 };
 use crate::demo::script::Order;
 use crate::domain::{Command, Desk, Request};
-use crate::store::{Said, StoreError};
+use crate::store::{PromptAnswer, StoreError};
 use crate::terminal::text::display;
 
 /// How long something may take that is waited for, on a machine that has much else to do.
@@ -250,7 +250,7 @@ impl Play {
                 .run(&sql)
                 .await
             {
-                Said::Done(_) => {}
+                PromptAnswer::Done(_) => {}
                 said => {
                     return Err(Some(Problem::of_all(format!(
                         "The scratch schema could not be filled: {said:?}"

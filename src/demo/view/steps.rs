@@ -9,7 +9,7 @@ use crate::demo::keys::{Action, binding_of};
 use crate::demo::state::State;
 use crate::demo::words::span_of;
 use crate::domain::SiteCalendar;
-use crate::store::stepwise::KnownFrom;
+use crate::store::stepping::KnownFrom;
 use crate::store::{StepPlace, StepView};
 use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{truncate, width, wrap};

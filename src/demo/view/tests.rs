@@ -12,7 +12,7 @@ use crate::demo::keys::BINDINGS;
 use crate::demo::script::Line;
 use crate::demo::view::*;
 use crate::domain::Desk;
-use crate::store::stepwise::{
+use crate::store::stepping::{
     HeldLock, KnownFrom, OtherSession, PassedStep, Step, StepWarning, Wait,
 };
 use crate::store::{StepLimits, StepPlace, StepView};

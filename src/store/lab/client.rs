@@ -6,7 +6,7 @@ use sqlx::postgres::PgConnection;
 
 use crate::domain::Period;
 use crate::store::StoreError;
-use crate::store::faults::fault;
+use crate::store::connection::faults::fault;
 
 /// The lab's one room.
 const ROOM: i64 = 1;

@@ -6,6 +6,7 @@
 
 mod client;
 mod referee;
+mod schema;
 mod scratch;
 mod strategies;
 

@@ -3,10 +3,10 @@
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
-use super::scratch::making;
-use super::{Strategy, Subject};
 use crate::store::StoreError;
-use crate::store::faults::fault;
+use crate::store::connection::faults::fault;
+use crate::store::lab::schema::making;
+use crate::store::lab::{Strategy, Subject};
 
 /// Pairs of active claims of one room that overlap. Every pair is one double booking.
 const DOUBLE_BOOKINGS: &str = "

@@ -9,14 +9,11 @@ use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use uuid::Uuid;
 
-use super::{Client, Referee, Strategy};
-use crate::store::connections::Connections;
-use crate::store::faults::fault;
+use crate::store::connection::connections::Connections;
+use crate::store::connection::faults::fault;
+use crate::store::lab::schema::{MARK, making};
+use crate::store::lab::{Client, Referee, Strategy};
 use crate::store::{Store, StoreError};
-
-/// Written on the schema, so that a schema of somebody else that happens to be called like one is left alone.
-const MARK: &str =
-    "A scratch schema of `keyrack lab`; the next lab removes it if it was left behind.";
 
 /// The server that a lab runs on, as far as its figures depend on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,11 +174,6 @@ async fn create(keeper: &mut PgConnection, schema: &str) -> Result<(), sqlx::Err
         .await?;
     keeper.execute(AssertSqlSafe(making(schema))).await?;
     Ok(())
-}
-
-/// The schema, empty. Several statements sent as one are one transaction.
-pub(super) fn making(schema: &str) -> String {
-    format!("CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}'")
 }
 
 /// Removes schemas that were left behind. One that can't be removed now is left for another time.

@@ -9,7 +9,7 @@ use crate::demo::scenario::play::{LOOK_AGAIN, PATIENCE, Play, Stopped};
 use crate::demo::scenario::setting::ClaimId;
 use crate::demo::scenario::{Deed, Expectation, Outcome, Problem, Rows, Step, Wait};
 use crate::domain::{ClaimState, rule};
-use crate::store::{Said, SlotFilter, StoreError};
+use crate::store::{PromptAnswer, SlotFilter, StoreError};
 use crate::terminal::text::display;
 
 /// The states of claims, as rows count them.
@@ -182,10 +182,12 @@ impl Play {
                 continue;
             };
             match said.get() {
-                Some(Said::Done(Some(returned))) if returned == *expected => {}
+                Some(PromptAnswer::Done(Some(returned))) if returned == *expected => {}
                 said => {
                     let seen = match said {
-                        Some(Said::Done(returned)) => returned.unwrap_or_else(|| "nothing".into()),
+                        Some(PromptAnswer::Done(returned)) => {
+                            returned.unwrap_or_else(|| "nothing".into())
+                        }
                         _ => "no answer".into(),
                     };
                     return Err(Stopped::Problem(format!(
