@@ -6,7 +6,7 @@ mod support;
 use chrono::TimeDelta;
 use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
-    ClaimState, Command, Done, EventKind, Refusal, Request, ServerCommand, Subject,
+    ClaimState, Command, Done, EventKind, Refusal, Request, ServerCommand, SlotDetails, Subject,
 };
 use keyrack::store::{HistoryOf, StoreError};
 use support::{HOUSE, TestHouse, change_site, hold_slot, hour, hours, refusal};
@@ -149,9 +149,10 @@ async fn a_character_that_can_not_be_stored_is_the_persons_to_remove() {
         room,
         period,
         ttl: None,
-        guest: "nobody\0".into(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails {
+            guest: "nobody\0".into(),
+            ..SlotDetails::default()
+        },
     };
     let error = test
         .house

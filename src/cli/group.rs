@@ -7,7 +7,7 @@ use clap::Subcommand;
 use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
 use crate::store::SiteStore;
 
-use crate::cli::arguments::{self, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::arguments::{self, LengthArgument, RequestArgument, SlotArguments};
 use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
@@ -27,10 +27,7 @@ pub enum Command {
         #[arg(long, value_name = "ITEM,QUANTITY")]
         stock: Vec<StockText>,
         #[command(flatten)]
-        hold: HoldArguments,
-        /// How many people
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
-        party: Option<i32>,
+        slot: SlotArguments,
         #[command(flatten)]
         request: RequestArgument,
     },
@@ -131,17 +128,14 @@ impl Command {
             Self::Hold {
                 rooms,
                 stock,
-                hold,
-                party,
+                slot,
                 request,
             } => {
                 let command = domain::Command::HoldGroup {
                     rooms: room_lines(&site_store, &rooms).await?,
                     stock: stock_lines(&site_store, &stock).await?,
-                    ttl: hold.length.ttl,
-                    guest: hold.guest,
-                    note: hold.note,
-                    party,
+                    ttl: slot.ttl(),
+                    details: slot.details(),
                 };
                 (request.id(), command)
             }

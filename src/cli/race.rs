@@ -7,7 +7,7 @@ use clap::Args;
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Barrier;
 
-use crate::domain::{Command as Wanted, Desk, Done, Request};
+use crate::domain::{Command as Wanted, Desk, Done, Request, SlotDetails};
 use crate::store::{SiteStore, StoreError};
 
 use crate::cli::arguments::LengthArgument;
@@ -63,9 +63,7 @@ impl Command {
                 room: room.id,
                 period: lookup::period(site_store, &room, from, to).await?,
                 ttl,
-                guest,
-                note,
-                party: None,
+                details: SlotDetails::default(),
             });
         }
         let [name, quantity] = self.stock.as_slice() else {

@@ -6,12 +6,13 @@ use chrono::TimeDelta;
 use clap::Subcommand;
 
 use crate::domain::{
-    self, BookedBy, Change, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId,
-    duration,
+    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId, duration,
 };
 use crate::store::{FreeSearch, SiteStore, SlotFilter};
 
-use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::arguments::{
+    self, ClaimArguments, LengthArgument, RequestArgument, SlotArguments, SlotEditArguments,
+};
 use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
@@ -64,10 +65,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         to: String,
         #[command(flatten)]
-        hold: HoldArguments,
-        /// How many people
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
-        party: Option<i32>,
+        slot: SlotArguments,
         #[command(flatten)]
         request: RequestArgument,
     },
@@ -106,19 +104,11 @@ pub enum Command {
         reason: String,
     },
     /// Change who comes, what to know, or how many people; what is not named stays
-    #[command(group(clap::ArgGroup::new("change").args(["guest", "note", "party"]).multiple(true).required(true)))]
     Edit {
         #[command(flatten)]
         claim: ClaimArguments,
-        /// Who comes
-        #[arg(long, value_name = "TEXT")]
-        guest: Option<String>,
-        /// What else to know
-        #[arg(long, value_name = "TEXT")]
-        note: Option<String>,
-        /// How many people; 0 if that is not known any more
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
-        party: Option<i32>,
+        #[command(flatten)]
+        edit: SlotEditArguments,
     },
     /// Give a hold more time, from now on
     Renew {
@@ -167,8 +157,7 @@ pub enum Command {
         /// Only what starts before this time or date
         #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         to: Option<String>,
-        /// Only in this state: held, confirmed, cancelled or expired
-        #[arg(long)]
+        #[arg(long, help = arguments::state_help())]
         state: Option<ClaimState>,
         /// Only where the guest's name contains this
         #[arg(long, value_name = "TEXT")]
@@ -253,8 +242,7 @@ impl Command {
                 room,
                 from,
                 to,
-                hold,
-                party,
+                slot,
                 request,
             } => {
                 let room = lookup::room(&site_store, &room).await?;
@@ -262,10 +250,8 @@ impl Command {
                 let command = domain::Command::HoldSlot {
                     room: room.id,
                     period,
-                    ttl: hold.length.ttl,
-                    guest: hold.guest,
-                    note: hold.note,
-                    party,
+                    ttl: slot.ttl(),
+                    details: slot.details(),
                 };
                 (request.id(), command)
             }
@@ -300,22 +286,11 @@ impl Command {
                 };
                 (claim.request.id(), command)
             }
-            Self::Edit {
-                claim,
-                guest,
-                note,
-                party,
-            } => {
+            Self::Edit { claim, edit } => {
                 let command = domain::Command::EditSlot {
                     hold: SlotHoldId(claim.hold),
                     expect_version: claim.expect_version(),
-                    guest,
-                    note,
-                    party: match party {
-                        None => Change::Keep,
-                        Some(0) => Change::Clear,
-                        Some(party) => Change::Set(party),
-                    },
+                    edit: edit.edit(),
                 };
                 (claim.request.id(), command)
             }

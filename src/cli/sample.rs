@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::domain::{
     Answer, BookedBy, Command, Desk, Done, Refusal, Request, RequestId, Room, ServerCommand,
-    ServerRequest, SiteCalendar, SiteFile, TimeReader, duration,
+    ServerRequest, SiteCalendar, SiteFile, SlotDetails, TimeReader, duration,
 };
 use crate::store::{SiteStore, Store};
 
@@ -170,19 +170,19 @@ impl Booking {
             State::Confirmed => Command::ImportSlot {
                 room: room.id,
                 period,
-                guest: self.guest.clone(),
-                note: self.note.clone(),
-                party: self.party,
+                details: self.details(),
             },
             State::Held => Command::HoldSlot {
                 room: room.id,
                 period,
                 ttl: length(&self.ttl),
-                guest: self.guest.clone(),
-                note: self.note.clone(),
-                party: self.party,
+                details: self.details(),
             },
         })
+    }
+
+    fn details(&self) -> SlotDetails {
+        SlotDetails::new(self.guest.clone(), self.note.clone(), self.party)
     }
 }
 

@@ -109,8 +109,7 @@ pub enum Command {
         /// Only on this item: a name, or #12
         #[arg(long)]
         item: Option<String>,
-        /// Only in this state: held, confirmed, cancelled or expired
-        #[arg(long)]
+        #[arg(long, help = arguments::state_help())]
         state: Option<ClaimState>,
         /// Only where the guest's name contains this
         #[arg(long, value_name = "TEXT")]

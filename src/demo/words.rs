@@ -67,13 +67,13 @@ impl Words {
             Command::HoldSlot {
                 room,
                 period,
-                guest,
+                details,
                 ..
             } => format!(
                 "hold {} {}{}",
                 self.room(*room),
                 self.span(period),
-                whose(guest)
+                whose(&details.guest)
             ),
             Command::BlockSlot {
                 room,
@@ -88,13 +88,13 @@ impl Words {
             Command::ImportSlot {
                 room,
                 period,
-                guest,
+                details,
                 ..
             } => format!(
                 "import {} {}{}",
                 self.room(*room),
                 self.span(period),
-                whose(guest)
+                whose(&details.guest)
             ),
             Command::ConfirmSlot {
                 hold,
@@ -169,7 +169,7 @@ impl Words {
             Command::HoldGroup {
                 rooms,
                 stock,
-                guest,
+                details,
                 ..
             } => {
                 let rooms = rooms
@@ -179,7 +179,7 @@ impl Words {
                     .iter()
                     .map(|line| format!("{} × {}", line.quantity, self.item(line.item)));
                 let lines: Vec<String> = rooms.chain(stock).collect();
-                format!("hold as one: {}{}", lines.join(", "), whose(guest))
+                format!("hold as one: {}{}", lines.join(", "), whose(&details.guest))
             }
             Command::ConfirmGroup { group } => format!("confirm group {group}"),
             Command::RenewGroup { group, .. } => format!("renew group {group}"),

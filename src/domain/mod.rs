@@ -22,14 +22,16 @@ pub mod server;
 pub mod site_file;
 pub mod text;
 pub mod time_reader;
-mod unknown_word;
+pub(crate) mod unknown_word;
 
 pub use alternative::Alternative;
 pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
 pub use catalogue::{BookedBy, Item, NewItem, NewRoom, Room, Site};
-pub use claim::{Claim, ClaimState, Group, HoldKind, Purpose, SlotHold, StockHold};
+pub use claim::{
+    Change, Claim, ClaimState, Group, HoldKind, Purpose, SlotDetails, SlotEdit, SlotHold, StockHold,
+};
 pub use command::{
-    Answer, Change, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
+    Answer, ClaimNumber, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
 };
 pub use event::{Event, EventKind, Subject};
 pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};

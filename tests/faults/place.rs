@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
     Answer, Change, Command, Desk, Done, GroupId, ItemId, Request, RequestId, RoomId,
-    ServerCommand, SlotHoldId, SlotLine, StockHoldId, StockLine,
+    ServerCommand, SlotDetails, SlotEdit, SlotHoldId, SlotLine, StockHoldId, StockLine,
 };
 use keyrack::store::{SiteStore, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -99,9 +99,10 @@ impl Place {
             "import_slot" => Command::ImportSlot {
                 room: self.blue,
                 period: hours(from, from + 1),
-                guest: "Okafor".into(),
-                note: String::new(),
-                party: None,
+                details: SlotDetails {
+                    guest: "Okafor".into(),
+                    ..SlotDetails::default()
+                },
             },
             "confirm_slot" => Command::ConfirmSlot {
                 hold: self.held(from).await,
@@ -120,9 +121,11 @@ impl Place {
             "edit_slot" => Command::EditSlot {
                 hold: self.held(from).await,
                 expect_version: None,
-                guest: Some("Müller".into()),
-                note: None,
-                party: Change::Set(3),
+                edit: SlotEdit {
+                    guest: Some("Müller".into()),
+                    party: Change::Set(3),
+                    ..SlotEdit::default()
+                },
             },
             "renew_slot" => Command::RenewSlot {
                 hold: self.held(from).await,
@@ -203,9 +206,10 @@ impl Place {
                 quantity: 2,
             }],
             ttl: None,
-            guest: "Okafor".into(),
-            note: String::new(),
-            party: None,
+            details: SlotDetails {
+                guest: "Okafor".into(),
+                ..SlotDetails::default()
+            },
         }
     }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use chrono::{TimeDelta, Utc};
 use futures_util::future::join_all;
 use keyrack::domain::{
-    Answer, Command, Desk, Done, GroupId, ItemId, Period, Request, RoomId, SlotHoldId, SlotLine,
-    StockHoldId, StockLine,
+    Answer, Command, Desk, Done, GroupId, ItemId, Period, Request, RoomId, SlotDetails, SlotHoldId,
+    SlotLine, StockHoldId, StockLine,
 };
 use keyrack::store::{SiteStore, Store, StoreError};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -197,9 +197,7 @@ impl Playground {
                     quantity: rng.i32(1..3),
                 }],
                 ttl: ttl(rng),
-                guest: String::new(),
-                note: String::new(),
-                party: None,
+                details: SlotDetails::default(),
             },
             96..98 => Command::ConfirmGroup {
                 group: one(&self.groups, rng)?,

@@ -1,6 +1,6 @@
 //! Nothing crosses a site (R29).
 
-use keyrack::domain::{Change, Command, Request, ServerCommand, Subject};
+use keyrack::domain::{Command, Request, ServerCommand, SlotEdit, Subject};
 use keyrack::store::SiteStore;
 use serde_json::Value;
 use uuid::Uuid;
@@ -53,9 +53,10 @@ async fn r29_numbers_of_another_site_are_not_found() {
             Command::EditSlot {
                 hold: slot,
                 expect_version: None,
-                guest: Some("mine".into()),
-                note: None,
-                party: Change::Keep,
+                edit: SlotEdit {
+                    guest: Some("mine".into()),
+                    ..SlotEdit::default()
+                },
             },
             "no_such_hold",
         ),

@@ -1,6 +1,6 @@
 //! Names and notes: any Unicode, stored exactly, and refused rather than cut (R26).
 
-use keyrack::domain::{Command, Done, Refusal};
+use keyrack::domain::{Command, Done, Refusal, SlotDetails};
 use serde_json::Value;
 
 use crate::support::{TestHouse, hours, refusal};
@@ -28,9 +28,11 @@ async fn r26_texts_are_stored_exactly() {
                 room: test.blue,
                 period: hours(from, from + 1),
                 ttl: None,
-                guest: text.into(),
-                note: text.into(),
-                party: None,
+                details: SlotDetails {
+                    guest: text.into(),
+                    note: text.into(),
+                    ..SlotDetails::default()
+                },
             })
             .await;
         let Ok(Done::Slot(hold)) = answer.outcome else {

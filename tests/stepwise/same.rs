@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use keyrack::domain::{
-    Answer, Change, Claim, Command, Desk, Done, Group, Refusal, Refused, Request, SlotHold,
-    SlotLine, StockHold, StockLine, Version,
+    Answer, Change, Claim, Command, Desk, Done, Group, Refusal, Refused, Request, SlotDetails,
+    SlotEdit, SlotHold, SlotLine, StockHold, StockLine, Version,
 };
 use keyrack::store::StepPlace;
 
@@ -42,9 +42,11 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
             quantity: tickets,
         }],
         ttl: Some(MINUTE * 5),
-        guest: "Okafor".into(),
-        note: String::new(),
-        party: Some(3),
+        details: SlotDetails {
+            guest: "Okafor".into(),
+            party: Some(3),
+            ..SlotDetails::default()
+        },
     };
     let expect_version = None;
     Some(match so_far.len() {
@@ -52,9 +54,11 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
             room: test.blue,
             period: hours(0, 2),
             ttl: Some(MINUTE * 7),
-            guest: "Müller, \"Max\"".into(),
-            note: "it's\nquiet".into(),
-            party: Some(4),
+            details: SlotDetails {
+                guest: "Müller, \"Max\"".into(),
+                note: "it's\nquiet".into(),
+                party: Some(4),
+            },
         },
         1 => Command::BlockSlot {
             room: test.garden,
@@ -64,9 +68,10 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
         2 => Command::ImportSlot {
             room: test.garden,
             period: hours(-400, -399),
-            guest: "Long ago".into(),
-            note: String::new(),
-            party: None,
+            details: SlotDetails {
+                guest: "Long ago".into(),
+                ..SlotDetails::default()
+            },
         },
         3 => Command::RenewSlot {
             hold: claim(0),
@@ -76,9 +81,11 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
         4 => Command::EditSlot {
             hold: claim(0),
             expect_version,
-            guest: Some("Moss".into()),
-            note: None,
-            party: Change::Set(5),
+            edit: SlotEdit {
+                guest: Some("Moss".into()),
+                party: Change::Set(5),
+                ..SlotEdit::default()
+            },
         },
         5 => Command::MoveSlot {
             hold: claim(0),

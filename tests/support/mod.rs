@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
     Answer, Command, Desk, Done, ItemId, Period, Refusal, Request, RoomId, ServerCommand,
-    ServerRequest, SiteChange, SlotHold, StockHold,
+    ServerRequest, SiteChange, SlotDetails, SlotHold, StockHold,
 };
 use keyrack::postgres::{self, PostgresError, Server, Settings};
 use keyrack::store::{SiteStore, Store};
@@ -339,9 +339,7 @@ pub fn hold_slot(room: RoomId, period: Period, ttl: Option<TimeDelta>) -> Comman
         room,
         period,
         ttl,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     }
 }
 

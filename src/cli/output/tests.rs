@@ -1,58 +1,18 @@
 //! The shapes that scripts rely on.
 #![allow(clippy::unwrap_used)]
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::failure::Refused;
+use crate::cli::fixtures::{site, slot_hold, utc};
 use crate::domain::refusal::{NextRelease, SlotTaken};
 use crate::domain::{
     Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, FailedLine, HoldKind, Item,
-    ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId, Site, SiteCalendar,
-    SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, Version,
+    ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId, SlotDetails, SlotHold,
+    SlotHoldId, StockHold, StockHoldId, Subject, Version,
 };
-
-fn utc(text: &str) -> DateTime<Utc> {
-    text.parse().unwrap()
-}
-
-fn site() -> Site {
-    Site {
-        id: SiteId(1),
-        name: "Riverside House".into(),
-        calendar: SiteCalendar::new(chrono_tz::Europe::London),
-        default_hold: TimeDelta::minutes(10),
-        longest_hold: TimeDelta::hours(24),
-        renewals: 3,
-        horizon: TimeDelta::days(730),
-        is_default: true,
-        is_demo: false,
-    }
-}
-
-fn slot_hold() -> SlotHold {
-    SlotHold {
-        id: SlotHoldId(17),
-        group: None,
-        room: RoomId(1),
-        room_name: "Blue room".into(),
-        period: Period::new(utc("2027-07-01T09:00:00Z"), utc("2027-07-01T10:30:00Z")).unwrap(),
-        occupied_until: utc("2027-07-01T10:45:00Z"),
-        nights: None,
-        purpose: Purpose::Guest,
-        state: ClaimState::Held,
-        guest: "Müller \u{1b}[2J".into(),
-        note: String::new(),
-        party: Some(8),
-        expires_at: Some(utc("2027-06-30T12:10:00Z")),
-        version: Version(1),
-        desk: Desk("anna".into()),
-        request: None,
-        created_at: utc("2027-06-30T12:00:00Z"),
-        changed_at: utc("2027-06-30T12:00:00Z"),
-    }
-}
 
 fn stock_hold() -> StockHold {
     StockHold {
@@ -308,9 +268,11 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
         room: RoomId(1),
         period: slot_hold().period,
         ttl: Some(TimeDelta::minutes(5)),
-        guest: "Müller's, 8".into(),
-        note: String::new(),
-        party: Some(8),
+        details: SlotDetails {
+            guest: "Müller's, 8".into(),
+            party: Some(8),
+            ..SlotDetails::default()
+        },
     };
     let room = Room {
         id: RoomId(3),
@@ -382,9 +344,7 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
         rooms: Vec::new(),
         stock: Vec::new(),
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     };
     assert_eq!(
         said(&group, garden, None),

@@ -12,7 +12,7 @@ use crate::console::model::cursor::{Panel, StockCursor, Target};
 use crate::domain::duration::spoken;
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{
-    ClaimState, Command, Done, Period, Refusal, Request, RoomId, SlotHold, StockHold,
+    ClaimState, Command, Done, Period, Refusal, Request, RoomId, SlotDetails, SlotHold, StockHold,
 };
 
 pub const ACTION: Action = Action {
@@ -97,9 +97,7 @@ fn hold_slot(room: RoomId, period: Period) -> Command {
         room,
         period,
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     }
 }
 
