@@ -14,9 +14,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use keyrack::console::model::Model;
 use keyrack::console::{update, view};
 use keyrack::domain::{
-    BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, NightTimes, Period, Purpose, Room,
-    RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject,
-    Version,
+    BookedBy, ClaimState, Desk, Event, EventKind, EventSubject, Item, ItemId, NightTimes, Period,
+    Purpose, Room, RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold,
+    StockHoldId, Version,
 };
 use keyrack::store::Snapshot;
 use keyrack::terminal::theme::{Background, Colours, Theme};
@@ -141,7 +141,7 @@ fn events(claims: &[SlotHold]) -> Vec<Event> {
         id,
         at: now() - TimeDelta::seconds(id),
         kind: EventKind::Held,
-        subject: Subject::SlotHold(claim.id, claim.room),
+        subject: EventSubject::SlotHold(claim.id, claim.room),
         subject_name: claim.room_name.clone(),
         guest: claim.guest.clone(),
         quantity: None,

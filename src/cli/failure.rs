@@ -13,7 +13,7 @@ use crate::store::{SiteStore, StoreError};
 #[derive(Debug)]
 pub enum Failure {
     /// The house rules said no.
-    Refused(Box<Refused>),
+    Refused(Box<RefusalText>),
     /// The command can't be meant like this; a sentence.
     Usage(String),
     /// The database can't be reached; a sentence.
@@ -24,7 +24,7 @@ pub enum Failure {
 
 /// A refusal, and what it takes to say it.
 #[derive(Debug)]
-pub struct Refused {
+pub struct RefusalText {
     /// Why.
     pub refusal: Refusal,
     /// The house's, for times.
@@ -35,7 +35,7 @@ pub struct Refused {
     pub alternatives: Vec<String>,
 }
 
-impl Refused {
+impl RefusalText {
     /// What happened, in a sentence or two.
     pub fn sentence(&self) -> String {
         let mut sentence = self.refusal.sentence(&self.calendar);
@@ -64,7 +64,7 @@ impl Refused {
 impl Failure {
     /// The house said no.
     pub fn refused(refusal: Refusal, calendar: &SiteCalendar) -> Self {
-        Self::Refused(Box::new(Refused {
+        Self::Refused(Box::new(RefusalText {
             refusal,
             calendar: *calendar,
             line: None,

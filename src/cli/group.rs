@@ -12,7 +12,7 @@ use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{Output, View};
+use crate::cli::output::{ClaimPrinter, Output};
 
 /// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
 #[derive(Debug, Subcommand)]
@@ -214,7 +214,7 @@ async fn show(site_store: &SiteStore, group: GroupId) -> Result<Output, Failure>
     let Some(found) = site_store.group(group).await? else {
         return Err(Failure::no_such_hold(site_store, group.0).await);
     };
-    let view = View {
+    let view = ClaimPrinter {
         site: site_store.site(),
         now: site_store.now().await?,
         repeated: false,

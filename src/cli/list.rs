@@ -11,7 +11,7 @@ use crate::store::Snapshot;
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{Output, View, item_json, items_table, table};
+use crate::cli::output::{ClaimPrinter, Output, item_json, items_table, table};
 
 /// Which days.
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ fn days(calendar: &SiteCalendar, date: NaiveDate, week: bool) -> Vec<(NaiveDate,
 
 fn show(snapshot: &Snapshot, days: &[(NaiveDate, Period)]) -> Output {
     let calendar = &snapshot.site.calendar;
-    let view = View {
+    let view = ClaimPrinter {
         site: &snapshot.site,
         now: snapshot.read_at,
         repeated: false,
@@ -150,7 +150,7 @@ fn claims<'a>(
         .filter(move |claim| claim.room == room && claim.period.overlaps(&day))
 }
 
-fn day_text(snapshot: &Snapshot, view: &View<'_>, date: NaiveDate, day: Period) -> String {
+fn day_text(snapshot: &Snapshot, view: &ClaimPrinter<'_>, date: NaiveDate, day: Period) -> String {
     let calendar = &snapshot.site.calendar;
     let rows = snapshot.rooms.iter().flat_map(|room| {
         let mut lines: Vec<[String; 6]> = claims(snapshot, room, day)

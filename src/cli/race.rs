@@ -7,7 +7,7 @@ use clap::Args;
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Barrier;
 
-use crate::domain::{Command as Wanted, Desk, Done, Request, SlotDetails};
+use crate::domain::{Command as Wanted, Desk, Request, SlotDetails, Success};
 use crate::store::{SiteStore, StoreError};
 
 use crate::cli::arguments::LengthArgument;
@@ -102,8 +102,8 @@ async fn ask(site_store: SiteStore, number: usize, wanted: Wanted, line: Arc<Bar
     site_store.store().close().await;
     let reply = match answer {
         Ok(answer) => match answer.outcome {
-            Ok(Done::Slot(hold)) => Reply::Held(hold.id.0),
-            Ok(Done::Stock(hold)) => Reply::Held(hold.id.0),
+            Ok(Success::Slot(hold)) => Reply::Held(hold.id.0),
+            Ok(Success::Stock(hold)) => Reply::Held(hold.id.0),
             Ok(_) => Reply::None("Something else was done.".into()),
             Err(refused) => Reply::Refused(refused.refusal),
         },

@@ -17,7 +17,7 @@ use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{self, Output, View};
+use crate::cli::output::{self, ClaimPrinter, Output};
 use target::Target;
 
 /// What to do with rooms. ROOM is a name, or #12 for an id. FROM and TO are the house's own time, like
@@ -331,7 +331,7 @@ impl Command {
 
 async fn show(site_store: &SiteStore, hold: SlotHoldId) -> Result<Output, Failure> {
     let found = lookup::slot_hold(site_store, hold).await?;
-    let view = View {
+    let view = ClaimPrinter {
         site: site_store.site(),
         now: site_store.now().await?,
         repeated: false,
@@ -388,7 +388,7 @@ async fn filter(
 
 async fn holds(site_store: &SiteStore, filter: SlotFilter) -> Result<Output, Failure> {
     let holds = site_store.slot_holds(&filter).await?;
-    let view = View {
+    let view = ClaimPrinter {
         site: site_store.site(),
         now: site_store.now().await?,
         repeated: false,

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::domain::{
-    Answer, BookedBy, Command, Desk, Done, Refusal, Request, RequestId, Room, ServerCommand,
-    ServerRequest, SiteCalendar, SiteFile, SlotDetails, TimeReader, duration,
+    Answer, BookedBy, Command, Desk, Refusal, Request, RequestId, Room, ServerCommand,
+    ServerRequest, SiteCalendar, SiteFile, SlotDetails, Success, TimeReader, duration,
 };
 use crate::store::{SiteStore, Store};
 
@@ -225,7 +225,7 @@ async fn place(
 /// How to sell what was held; bookings came confirmed.
 fn confirmation(answer: &Answer) -> Option<Command> {
     match answer.outcome.as_ref().ok()? {
-        Done::Stock(hold) => Some(Command::ConfirmStock {
+        Success::Stock(hold) => Some(Command::ConfirmStock {
             hold: hold.id,
             expect_version: None,
         }),

@@ -47,7 +47,7 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct ScenarioJson<'a> {
     name: &'a str,
     title: String,
     shows: String,
@@ -218,20 +218,20 @@ fn farewell(report: &scenario::Report) -> Output {
 }
 
 fn list() -> Result<Output, Failure> {
-    let mut told = Vec::new();
+    let mut listed = Vec::new();
     for built_in in LIBRARY {
         let scenario = Scenario::parse(built_in.text).map_err(Report::from)?;
-        told.push(Told {
+        listed.push(ScenarioJson {
             name: built_in.name,
             title: scenario.title,
             shows: scenario.shows,
         });
     }
-    let rows = told
+    let rows = listed
         .iter()
         .map(|one| [one.name.to_owned(), one.shows.clone()]);
     Ok(Output::new(
         table(["SCENARIO", "WHAT IT SHOWS"], rows),
-        &told,
+        &listed,
     ))
 }

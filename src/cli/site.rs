@@ -91,7 +91,7 @@ impl Command {
                 let zone = file.site.time_zone;
                 let apply = ServerCommand::ApplySite { file };
                 let change = execute(session, request.id(), apply, zone).await?;
-                Ok(show_applied(&change))
+                Ok(show_changes(&change))
             }
             // The session was opened with the name.
             Self::Default { request, .. } => {
@@ -126,7 +126,7 @@ async fn execute(
 }
 
 #[derive(Serialize)]
-struct AppliedJson<'a> {
+struct SiteFileJson<'a> {
     #[serde(flatten)]
     site: SiteJson<'a>,
     changes: Vec<ChangeJson<'a>>,
@@ -140,30 +140,30 @@ struct ChangeJson<'a> {
     detail: Option<&'a str>,
 }
 
-fn show_applied(SiteChange { site, applied }: &SiteChange) -> Output {
+fn show_changes(SiteChange { site, changes }: &SiteChange) -> Output {
     let name = harmless(&site.name);
-    let text = if applied.is_empty() {
+    let text = if changes.is_empty() {
         format!("{name} is as the file describes it; nothing had to be changed.")
     } else {
-        let rows = applied.iter().map(|applied| {
+        let rows = changes.iter().map(|change| {
             [
-                applied.kind.clone(),
-                applied.name.clone(),
-                applied.change.replace('_', " "),
-                applied.detail.clone().unwrap_or_default(),
+                change.kind.clone(),
+                change.name.clone(),
+                change.change.replace('_', " "),
+                change.detail.clone().unwrap_or_default(),
             ]
         });
         format!("{name}:\n{}", table(["", "NAME", "CHANGE", "DETAIL"], rows))
     };
-    let json = AppliedJson {
+    let json = SiteFileJson {
         site: output::site_json(site),
-        changes: applied
+        changes: changes
             .iter()
-            .map(|applied| ChangeJson {
-                kind: &applied.kind,
-                name: &applied.name,
-                change: &applied.change,
-                detail: applied.detail.as_deref(),
+            .map(|change| ChangeJson {
+                kind: &change.kind,
+                name: &change.name,
+                change: &change.change,
+                detail: change.detail.as_deref(),
             })
             .collect(),
     };

@@ -10,7 +10,7 @@ use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{self, Output, View};
+use crate::cli::output::{self, ClaimPrinter, Output};
 
 /// What to do with stock. ITEM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
@@ -217,7 +217,7 @@ async fn show(site_store: &SiteStore, hold: StockHoldId) -> Result<Output, Failu
     let Some(found) = site_store.stock_hold(hold).await? else {
         return Err(Failure::no_such_hold(site_store, hold.0).await);
     };
-    let view = View {
+    let view = ClaimPrinter {
         site: site_store.site(),
         now: site_store.now().await?,
         repeated: false,
@@ -227,7 +227,7 @@ async fn show(site_store: &SiteStore, hold: StockHoldId) -> Result<Output, Failu
 
 async fn holds(site_store: &SiteStore, filter: StockFilter) -> Result<Output, Failure> {
     let holds = site_store.stock_holds(&filter).await?;
-    let view = View {
+    let view = ClaimPrinter {
         site: site_store.site(),
         now: site_store.now().await?,
         repeated: false,

@@ -296,7 +296,7 @@ pub struct StockLine {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Done or refused.
-    pub outcome: Result<Done, Refused>,
+    pub outcome: Result<Success, RefusalAnswer>,
     /// Whether this request had been answered before (R21).
     pub repeated: bool,
     /// The database's clock when it answered (R10).
@@ -312,8 +312,8 @@ impl Answer {
     /// The claim on a room that the request was about, as it is now, whether it was done or refused.
     pub fn slot(&self) -> Option<&SlotHold> {
         match &self.outcome {
-            Ok(Done::Slot(hold)) => Some(hold),
-            Err(Refused {
+            Ok(Success::Slot(hold)) => Some(hold),
+            Err(RefusalAnswer {
                 claim: Some(Claim::Slot(hold)),
                 ..
             }) => Some(hold),
@@ -324,8 +324,8 @@ impl Answer {
     /// The same for a claim on stock.
     pub fn stock(&self) -> Option<&StockHold> {
         match &self.outcome {
-            Ok(Done::Stock(hold)) => Some(hold),
-            Err(Refused {
+            Ok(Success::Stock(hold)) => Some(hold),
+            Err(RefusalAnswer {
                 claim: Some(Claim::Stock(hold)),
                 ..
             }) => Some(hold),
@@ -336,7 +336,7 @@ impl Answer {
 
 /// What comes with a refusal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refused {
+pub struct RefusalAnswer {
     /// Why.
     pub refusal: Refusal,
     /// The claim as it is now, where the refusal concerns one.
@@ -345,7 +345,7 @@ pub struct Refused {
     pub line: Option<FailedLine>,
 }
 
-impl From<Refusal> for Refused {
+impl From<Refusal> for RefusalAnswer {
     /// A refusal that concerns no claim and no line.
     fn from(refusal: Refusal) -> Self {
         Self {
@@ -377,7 +377,7 @@ pub enum LineKind {
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Done {
+pub enum Success {
     /// A claim on a room, as it is now.
     Slot(SlotHold),
     /// A claim on stock, as it is now.

@@ -31,14 +31,15 @@ pub use claim::{
     Change, Claim, ClaimState, Group, HoldKind, Purpose, SlotDetails, SlotEdit, SlotHold, StockHold,
 };
 pub use command::{
-    Answer, ClaimNumber, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
+    Answer, ClaimNumber, Command, FailedLine, LineKind, RefusalAnswer, Request, SlotLine,
+    StockLine, Success,
 };
-pub use event::{Event, EventKind, Subject};
+pub use event::{Event, EventKind, EventSubject};
 pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};
 pub use night_times::NightTimes;
 pub use period::{Period, PeriodError};
 pub use refusal::Refusal;
-pub use server::{Applied, ServerAnswer, ServerCommand, ServerRequest, SiteChange};
+pub use server::{FileChange, ServerAnswer, ServerCommand, ServerRequest, SiteChange};
 pub use site_file::{SiteEntry, SiteFile};
 pub use time_reader::{TimeReader, TimeTextError};
 pub use unknown_word::UnknownWord;

@@ -50,7 +50,7 @@ impl From<PeriodProblem> for TimeTextError {
 
 /// What was typed, before it is known whether a date or a time is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Typed {
+enum TimeForm {
     /// With an offset: an instant already.
     Instant(DateTime<Utc>),
     /// What the site's clocks show.
@@ -113,7 +113,7 @@ impl<'a> TimeReader<'a> {
                     .ok_or_else(|| PeriodProblem::NoNights.into())
             }
             BookedBy::Hour => {
-                let bare_date = |typed| matches!(typed, Typed::Date(_));
+                let bare_date = |typed| matches!(typed, TimeForm::Date(_));
                 if bare_date(start) || bare_date(end) {
                     return Err(PeriodProblem::NotHours.into());
                 }
@@ -127,8 +127,8 @@ impl<'a> TimeReader<'a> {
     /// The instant at which a window of time begins, or begins to end; of a date, its first instant.
     pub fn instant(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match self.read(typed)? {
-            Typed::Date(date) => Ok(self.calendar.first_instant(date)),
-            Typed::EndOf(date) => Ok(self.end_of(date)),
+            TimeForm::Date(date) => Ok(self.calendar.first_instant(date)),
+            TimeForm::EndOf(date) => Ok(self.end_of(date)),
             time => self.as_start(time, typed),
         }
     }
@@ -136,12 +136,12 @@ impl<'a> TimeReader<'a> {
     /// The same, where a window ends: of a date, its end.
     pub fn window_end(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match self.read(typed)? {
-            Typed::Date(date) => Ok(self.end_of(date)),
+            TimeForm::Date(date) => Ok(self.end_of(date)),
             _ => self.instant(typed),
         }
     }
 
-    fn read(&self, typed: &str) -> Result<Typed, TimeTextError> {
+    fn read(&self, typed: &str) -> Result<TimeForm, TimeTextError> {
         self.read_forms(typed.trim()).transpose().unwrap_or_else(|| {
             Err(TimeTextError::Unreadable(format!(
                 "“{typed}” is not a time that can be read; write it like 2027-01-01T10:00, tomorrow 10:00 or now (the \
@@ -151,18 +151,18 @@ impl<'a> TimeReader<'a> {
     }
 
     /// None if the text has none of the forms.
-    fn read_forms(&self, text: &str) -> Result<Option<Typed>, TimeTextError> {
+    fn read_forms(&self, text: &str) -> Result<Option<TimeForm>, TimeTextError> {
         let is = |word: &str| text.eq_ignore_ascii_case(word);
         if is("now") {
             let now = self.now.ok_or(TimeTextError::NeedsNow)?;
             let minute = now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now);
-            return Ok(Some(Typed::Now(minute)));
+            return Ok(Some(TimeForm::Now(minute)));
         }
         if is("tonight") {
-            return Ok(Some(Typed::Tonight(self.today()?)));
+            return Ok(Some(TimeForm::Tonight(self.today()?)));
         }
         let Some((date, clock)) = split_clock(text) else {
-            return Ok(self.which_date(text)?.map(Typed::Date));
+            return Ok(self.which_date(text)?.map(TimeForm::Date));
         };
         let Some((clock, offset)) = clock_text::split_offset(clock) else {
             return Ok(None);
@@ -171,7 +171,7 @@ impl<'a> TimeReader<'a> {
             return Ok(None);
         };
         if date.is_empty() {
-            return Ok(offset.is_none().then_some(Typed::Clock(clock)));
+            return Ok(offset.is_none().then_some(TimeForm::Clock(clock)));
         }
         let date = match date.eq_ignore_ascii_case("tonight") {
             true => Some(self.today()?),
@@ -195,25 +195,27 @@ impl<'a> TimeReader<'a> {
         Ok(self.calendar.date(now))
     }
 
-    fn as_date(&self, typed: Typed) -> Option<NaiveDate> {
+    fn as_date(&self, typed: TimeForm) -> Option<NaiveDate> {
         match typed {
-            Typed::Date(date) | Typed::Tonight(date) => Some(date),
-            Typed::Now(now) => Some(self.calendar.date(now)),
-            Typed::Instant(_) | Typed::Local(_) | Typed::EndOf(_) | Typed::Clock(_) => None,
+            TimeForm::Date(date) | TimeForm::Tonight(date) => Some(date),
+            TimeForm::Now(now) => Some(self.calendar.date(now)),
+            TimeForm::Instant(_) | TimeForm::Local(_) | TimeForm::EndOf(_) | TimeForm::Clock(_) => {
+                None
+            }
         }
     }
 
-    fn as_start(&self, typed: Typed, text: &str) -> Result<DateTime<Utc>, TimeTextError> {
+    fn as_start(&self, typed: TimeForm, text: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match typed {
-            Typed::Instant(instant) | Typed::Now(instant) => Ok(instant),
-            Typed::Local(local) => Ok(self.single_instant(local, text)?),
-            Typed::Tonight(date) => Ok(self.single_instant(date.and_time(EVENING), text)?),
-            Typed::Date(_) => Err(PeriodProblem::NotHours.into()),
-            Typed::EndOf(date) => Err(TimeTextError::Unreadable(format!(
+            TimeForm::Instant(instant) | TimeForm::Now(instant) => Ok(instant),
+            TimeForm::Local(local) => Ok(self.single_instant(local, text)?),
+            TimeForm::Tonight(date) => Ok(self.single_instant(date.and_time(EVENING), text)?),
+            TimeForm::Date(_) => Err(PeriodProblem::NotHours.into()),
+            TimeForm::EndOf(date) => Err(TimeTextError::Unreadable(format!(
                 "24:00 can only end a period; to start there, write {}T00:00.",
                 self.calendar.next_date(date)
             ))),
-            Typed::Clock(_) => Err(TimeTextError::Unreadable(format!(
+            TimeForm::Clock(_) => Err(TimeTextError::Unreadable(format!(
                 "“{text}” needs a date; write it like 2027-01-01T10:00 or tomorrow 10:00."
             ))),
         }
@@ -221,14 +223,14 @@ impl<'a> TimeReader<'a> {
 
     fn as_end(
         &self,
-        typed: Typed,
+        typed: TimeForm,
         text: &str,
         start: DateTime<Utc>,
     ) -> Result<DateTime<Utc>, TimeTextError> {
         match typed {
-            Typed::EndOf(date) => Ok(self.end_of(date)),
-            Typed::Clock(ClockText::EndOfDay) => Ok(self.end_of(self.calendar.date(start))),
-            Typed::Clock(ClockText::Time(time)) => {
+            TimeForm::EndOf(date) => Ok(self.end_of(date)),
+            TimeForm::Clock(ClockText::EndOfDay) => Ok(self.end_of(self.calendar.date(start))),
+            TimeForm::Clock(ClockText::Time(time)) => {
                 let local = self.calendar.date(start).and_time(time);
                 Ok(self.single_instant(local, text)?)
             }
@@ -296,11 +298,11 @@ fn split_clock(text: &str) -> Option<(&str, &str)> {
     Some((date.trim_end(), clock))
 }
 
-fn on_a_date(date: NaiveDate, clock: ClockText, offset: Option<FixedOffset>) -> Option<Typed> {
+fn on_a_date(date: NaiveDate, clock: ClockText, offset: Option<FixedOffset>) -> Option<TimeForm> {
     let Some(offset) = offset else {
         return Some(match clock {
-            ClockText::Time(time) => Typed::Local(date.and_time(time)),
-            ClockText::EndOfDay => Typed::EndOf(date),
+            ClockText::Time(time) => TimeForm::Local(date.and_time(time)),
+            ClockText::EndOfDay => TimeForm::EndOf(date),
         });
     };
     let local = match clock {
@@ -308,7 +310,7 @@ fn on_a_date(date: NaiveDate, clock: ClockText, offset: Option<FixedOffset>) -> 
         ClockText::EndOfDay => date.succ_opt()?.and_time(NaiveTime::MIN),
     };
     let instant = local.and_local_timezone(offset).single()?;
-    Some(Typed::Instant(instant.to_utc()))
+    Some(TimeForm::Instant(instant.to_utc()))
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use super::StoreError;
 use crate::domain::{
-    Answer, Applied, Claim, ClaimState, Desk, Done, Event, EventKind, FailedLine, Group, Item,
-    ItemId, Refusal, Refused, RequestId, Room, RoomId, ServerAnswer, Site, SiteCalendar,
-    SiteChange, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject,
+    Answer, Claim, ClaimState, Desk, Event, EventKind, EventSubject, FailedLine, FileChange, Group,
+    Item, ItemId, Refusal, RefusalAnswer, RequestId, Room, RoomId, ServerAnswer, Site,
+    SiteCalendar, SiteChange, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Success,
 };
 
 pub(super) fn unreadable(what: &str) -> StoreError {
@@ -64,7 +64,7 @@ pub(super) struct AnswerRow {
     item: Option<Item>,
     room: Option<Room>,
     site: Option<SiteRow>,
-    applied: Option<Vec<Applied>>,
+    applied: Option<Vec<FileChange>>,
 }
 
 impl AnswerRow {
@@ -92,17 +92,17 @@ impl TryFrom<AnswerRow> for Answer {
             .and_then(|line| FailedLine::deserialize(line).ok());
         let refusal = row.refusal()?;
         let outcome = match refusal {
-            Some(refusal) => Err(Refused {
+            Some(refusal) => Err(RefusalAnswer {
                 refusal,
                 claim: row.slot.map(Claim::Slot).or(row.stock.map(Claim::Stock)),
                 line,
             }),
             None => Ok(None
-                .or(row.slot.map(Done::Slot))
-                .or(row.stock.map(Done::Stock))
-                .or(row.group.map(Done::Group))
-                .or(row.item.map(Done::Item))
-                .or(row.room.map(Done::Room))
+                .or(row.slot.map(Success::Slot))
+                .or(row.stock.map(Success::Stock))
+                .or(row.group.map(Success::Group))
+                .or(row.item.map(Success::Item))
+                .or(row.room.map(Success::Room))
                 .ok_or_else(|| unreadable("an answer about nothing"))?),
         };
         Ok(Self {
@@ -124,7 +124,7 @@ impl TryFrom<AnswerRow> for ServerAnswer {
                     .site
                     .ok_or_else(|| unreadable("an answer about no site"))?
                     .try_into()?,
-                applied: row.applied.unwrap_or_default(),
+                changes: row.applied.unwrap_or_default(),
             }),
         };
         Ok(Self {
@@ -213,11 +213,11 @@ impl TryFrom<EventRow> for Event {
             row.room_id,
             row.item_id,
         ) {
-            (Some(hold), _, Some(room), _) => Subject::SlotHold(hold, room),
-            (_, Some(hold), _, Some(item)) => Subject::StockHold(hold, item),
-            (None, None, Some(room), _) => Subject::Room(room),
-            (None, None, None, Some(item)) => Subject::Item(item),
-            (None, None, None, None) => Subject::Site,
+            (Some(hold), _, Some(room), _) => EventSubject::SlotHold(hold, room),
+            (_, Some(hold), _, Some(item)) => EventSubject::StockHold(hold, item),
+            (None, None, Some(room), _) => EventSubject::Room(room),
+            (None, None, None, Some(item)) => EventSubject::Item(item),
+            (None, None, None, None) => EventSubject::Site,
             _ => return Err(unreadable("event")),
         };
         Ok(Self {

@@ -1,7 +1,7 @@
 //! Numbers and kinds: claims on rooms, on stock and groups count together, and a wrong kind is told.
 
 use keyrack::domain::{
-    Command, Done, GroupId, HoldKind, Refusal, SlotDetails, SlotLine, StockLine,
+    Command, GroupId, HoldKind, Refusal, SlotDetails, SlotLine, StockLine, Success,
 };
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ async fn a_number_is_one_thing_and_a_wrong_kind_is_told() {
         ttl: None,
         details: SlotDetails::default(),
     };
-    let Ok(Done::Group(group)) = test.ask(group).await.outcome else {
+    let Ok(Success::Group(group)) = test.ask(group).await.outcome else {
         panic!("no group")
     };
     let mut numbers = vec![

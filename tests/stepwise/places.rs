@@ -1,7 +1,7 @@
 //! Where a transaction stands, and what can be seen of it there.
 
 use keyrack::domain::{
-    Answer, Command, Desk, Done, Refusal, Request, SlotDetails, SlotHold, SlotLine, StockLine,
+    Answer, Command, Desk, Refusal, Request, SlotDetails, SlotHold, SlotLine, StockLine, Success,
 };
 use keyrack::store::stepwise::{Ending, HeldLock, KnownFrom};
 use keyrack::store::{StepPlace, StepView};
@@ -466,7 +466,7 @@ async fn a_desk_whose_sessions_are_named_is_named_when_it_waits() {
         view.blocked[0].words
     );
     anna.roll_back().await;
-    assert!(matches!(rival.await.unwrap().outcome, Ok(Done::Slot(_))));
+    assert!(matches!(rival.await.unwrap().outcome, Ok(Success::Slot(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

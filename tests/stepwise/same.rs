@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use keyrack::domain::{
-    Answer, Change, Claim, Command, Desk, Done, Group, Refusal, Refused, Request, SlotDetails,
-    SlotEdit, SlotHold, SlotLine, StockHold, StockLine, Version,
+    Answer, Change, Claim, Command, Desk, Group, Refusal, RefusalAnswer, Request, SlotDetails,
+    SlotEdit, SlotHold, SlotLine, StockHold, StockLine, Success, Version,
 };
 use keyrack::store::StepPlace;
 
@@ -15,15 +15,15 @@ const MINUTE: TimeDelta = TimeDelta::minutes(1);
 /// What is asked, one after the other; each may use what the answers before it said.
 fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
     let claim = |n: usize| match so_far[n].outcome.as_ref().unwrap() {
-        Done::Slot(hold) => hold.id,
+        Success::Slot(hold) => hold.id,
         other => panic!("{n}: {other:?}"),
     };
     let stock = |n: usize| match so_far[n].outcome.as_ref().unwrap() {
-        Done::Stock(hold) => hold.id,
+        Success::Stock(hold) => hold.id,
         other => panic!("{n}: {other:?}"),
     };
     let group = |n: usize| match so_far[n].outcome.as_ref().unwrap() {
-        Done::Group(group) => group.id,
+        Success::Group(group) => group.id,
         other => panic!("{n}: {other:?}"),
     };
     let hold_group = |from, to, tickets| Command::HoldGroup {
@@ -244,15 +244,15 @@ async fn commands_of_desks(database: &Database) -> Vec<String> {
 fn timeless(mut answer: Answer) -> Answer {
     answer.now = DateTime::<Utc>::MIN_UTC;
     answer.outcome = match answer.outcome {
-        Ok(Done::Slot(hold)) => Ok(Done::Slot(timeless_slot(hold))),
-        Ok(Done::Stock(hold)) => Ok(Done::Stock(timeless_stock(hold))),
-        Ok(Done::Group(group)) => Ok(Done::Group(Group {
+        Ok(Success::Slot(hold)) => Ok(Success::Slot(timeless_slot(hold))),
+        Ok(Success::Stock(hold)) => Ok(Success::Stock(timeless_stock(hold))),
+        Ok(Success::Group(group)) => Ok(Success::Group(Group {
             slots: group.slots.into_iter().map(timeless_slot).collect(),
             stock: group.stock.into_iter().map(timeless_stock).collect(),
             ..group
         })),
         Ok(other) => Ok(other),
-        Err(refused) => Err(Refused {
+        Err(refused) => Err(RefusalAnswer {
             refusal: match refused.refusal {
                 Refusal::HoldExpired { .. } => Refusal::Busy {},
                 other => other,

@@ -12,7 +12,7 @@ use crate::cli::output::table::table;
 
 /// Where and when a claim is looked at: its house, and the database's clock (R10).
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
+pub struct ClaimPrinter<'a> {
     /// The house.
     pub site: &'a Site,
     /// The database's clock.
@@ -69,7 +69,7 @@ struct GroupJson {
     claims: Vec<Value>,
 }
 
-impl View<'_> {
+impl ClaimPrinter<'_> {
     /// A claim on a room, for programs.
     pub fn slot_json<'a>(&'a self, hold: &'a SlotHold) -> impl Serialize + 'a {
         let calendar = &self.site.calendar;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::failure::Refused;
+use crate::cli::failure::RefusalText;
 use crate::domain::{Refusal, SiteCalendar};
 
 use crate::cli::output::result::{to_json, to_value};
@@ -18,7 +18,7 @@ struct RefusalJson {
 }
 
 /// A refusal, for programs; instants in the details have the site's offset, and a group's line is among them.
-pub fn refusal_json(refused: &Refused) -> String {
+pub fn refusal_json(refused: &RefusalText) -> String {
     let mut details = to_value(&refused.refusal)["details"].take();
     with_offset(&mut details, &refused.calendar);
     if let Some(line) = refused.line {

@@ -5,13 +5,13 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::failure::Refused;
+use crate::cli::failure::RefusalText;
 use crate::cli::fixtures::{site, slot_hold, utc};
 use crate::domain::refusal::{NextRelease, SlotTaken};
 use crate::domain::{
-    Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, FailedLine, HoldKind, Item,
-    ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId, SlotDetails, SlotHold,
-    SlotHoldId, StockHold, StockHoldId, Subject, Version,
+    Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, EventSubject, FailedLine,
+    HoldKind, Item, ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId,
+    SlotDetails, SlotHold, SlotHoldId, StockHold, StockHoldId, Version,
 };
 
 fn stock_hold() -> StockHold {
@@ -34,7 +34,7 @@ fn stock_hold() -> StockHold {
 }
 
 fn refused(refusal: Refusal, line: Option<FailedLine>) -> Value {
-    let refused = Refused {
+    let refused = RefusalText {
         refusal,
         calendar: site().calendar,
         line,
@@ -50,7 +50,7 @@ fn parsed(output: &Output) -> Value {
 #[test]
 fn a_held_claim_has_the_agreed_shape_with_the_sites_offset() {
     let site = site();
-    let view = View {
+    let view = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:00:00Z"),
         repeated: false,
@@ -74,7 +74,7 @@ fn a_held_claim_has_the_agreed_shape_with_the_sites_offset() {
 #[test]
 fn r26_text_is_harmless_and_json_is_exact() {
     let site = site();
-    let view = View {
+    let view = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:00:00Z"),
         repeated: true,
@@ -93,7 +93,7 @@ fn r26_text_is_harmless_and_json_is_exact() {
 #[test]
 fn a_claim_that_is_not_held_has_no_deadline() {
     let site = site();
-    let view = View {
+    let view = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:20:00Z"),
         repeated: false,
@@ -119,7 +119,7 @@ fn a_claim_that_is_not_held_has_no_deadline() {
 #[test]
 fn r11_a_hold_that_is_due_says_so() {
     let site = site();
-    let view = View {
+    let view = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:10:00Z"),
         repeated: false,
@@ -358,7 +358,7 @@ fn an_event_says_who_what_when_and_why() {
         id: 3,
         at: utc("2027-06-30T12:00:00Z"),
         kind: EventKind::Cancelled,
-        subject: Subject::SlotHold(SlotHoldId(17), RoomId(1)),
+        subject: EventSubject::SlotHold(SlotHoldId(17), RoomId(1)),
         subject_name: "Blue room".into(),
         guest: "Müller".into(),
         quantity: None,

@@ -9,7 +9,7 @@ use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::cursor::Target;
 use crate::console::model::dialog::{Dialog, Field, Subject};
-use crate::domain::{Change, ClaimState, Command, Done, Purpose, Request, SlotEdit};
+use crate::domain::{Change, ClaimState, Command, Purpose, Request, SlotEdit, Success};
 use crate::terminal::text::display;
 
 const GUEST: &str = "Guest";
@@ -105,8 +105,8 @@ fn party(dialog: &Dialog) -> Result<Change<i32>, String> {
     }
 }
 
-fn done(model: &mut Model, _: &Request, done: &Done) -> String {
-    let Done::Slot(claim) = done else {
+fn done(model: &mut Model, _: &Request, done: &Success) -> String {
+    let Success::Slot(claim) = done else {
         return String::new();
     };
     let guest = words::guest(&claim.guest);

@@ -11,9 +11,9 @@ use ratatui::buffer::Buffer;
 use uuid::Uuid;
 
 use crate::domain::{
-    BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, NightTimes, Period, Purpose,
-    RequestId, Room, RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold,
-    StockHoldId, Subject, Version,
+    BookedBy, ClaimState, Desk, Event, EventKind, EventSubject, Item, ItemId, NightTimes, Period,
+    Purpose, RequestId, Room, RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold,
+    StockHoldId, Version,
 };
 use crate::store::{Snapshot, WatchEvent};
 
@@ -131,7 +131,7 @@ pub fn event(id: i64, minutes_ago: i64, kind: EventKind, room: &Room, guest: &st
         id,
         at: now() - TimeDelta::minutes(minutes_ago),
         kind,
-        subject: Subject::SlotHold(SlotHoldId(id), room.id),
+        subject: EventSubject::SlotHold(SlotHoldId(id), room.id),
         subject_name: room.name.clone(),
         guest: guest.into(),
         quantity: None,

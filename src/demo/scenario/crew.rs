@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::console::model::notice::Tone;
 use crate::demo::script::Order;
 use crate::demo::{Desks, Which};
-use crate::domain::{Answer, Desk, Done, Request, RequestId};
+use crate::domain::{Answer, Desk, Request, RequestId, Success};
 use crate::store::stepwise::Ending;
 use crate::store::{Prompt, Said, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 use crate::terminal::text::display;
@@ -255,7 +255,7 @@ fn claim_of(answer: &Answer) -> Option<ClaimId> {
     let slot = || answer.slot().map(|hold| ClaimId::Slot(hold.id));
     let stock = || answer.stock().map(|hold| ClaimId::Stock(hold.id));
     match &answer.outcome {
-        Ok(Done::Group(group)) => Some(ClaimId::Group(group.id)),
+        Ok(Success::Group(group)) => Some(ClaimId::Group(group.id)),
         _ => slot().or_else(stock),
     }
 }
