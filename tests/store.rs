@@ -4,7 +4,7 @@
 mod support;
 
 use chrono::TimeDelta;
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{
     ClaimState, Command, EventKind, EventSubject, Refusal, Request, ServerCommand, SlotDetails,
     Success,

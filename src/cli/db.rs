@@ -18,7 +18,7 @@ use crate::cli::print::complain;
 
 /// What to do with the database.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Start Keyrack's own server, and keep it running until `db stop`
     Start,
     /// Stop Keyrack's own server, or let the last console out stop it
@@ -64,7 +64,7 @@ struct DoneJson {
 
 impl Command {
     /// Does it.
-    pub async fn run(self, global: &Global) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, global: &Global) -> Result<Output, Failure> {
         match self {
             Self::Start => start(global).await,
             Self::Stop => stop(global).await,

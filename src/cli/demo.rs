@@ -24,7 +24,7 @@ const SITE_FILE: &str = include_str!("../../assets/demo-house.toml");
 
 /// How to show it.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// Write what happened at both desks into this file at the end: every statement, answer and wait, with times
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "headless"])]
     transcript: Option<PathBuf>,
@@ -37,7 +37,7 @@ struct Nothing {}
 
 impl Command {
     /// Opens both desks, until the person leaves them; their house goes with them, whatever happens.
-    pub async fn run(self, global: &Global) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, global: &Global) -> Result<Output, Failure> {
         self.scenario.refuse_what_it_ignores(global)?;
         if self.scenario.needs_no_screen() {
             return self.scenario.run_without_screen(global).await;

@@ -16,7 +16,7 @@ use crate::cli::output::{ClaimPrinter, Output};
 
 /// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Hold rooms and stock as one: everything or nothing
     #[command(group(clap::ArgGroup::new("lines").args(["rooms", "stock"]).multiple(true).required(true)))]
     Hold {
@@ -78,7 +78,7 @@ pub enum Command {
 
 /// `ROOM,FROM,TO`. A room's name may have commas in it.
 #[derive(Debug, Clone)]
-pub struct RoomText {
+pub(crate) struct RoomText {
     room: String,
     from: String,
     to: String,
@@ -99,7 +99,7 @@ impl FromStr for RoomText {
 
 /// `ITEM,QUANTITY`. An item's name may have commas in it.
 #[derive(Debug, Clone)]
-pub struct StockText {
+pub(crate) struct StockText {
     item: String,
     quantity: i64,
 }
@@ -121,7 +121,7 @@ impl FromStr for StockText {
 
 impl Command {
     /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
             Self::Show { group } => return show(&site_store, GroupId(group)).await,

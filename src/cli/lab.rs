@@ -22,7 +22,7 @@ use crate::cli::stop::Stop;
 
 /// What to measure, and how.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// How many ask at the same moment
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(2..=500))]
     clients: u16,
@@ -53,17 +53,17 @@ fn thinking(typed: &str) -> Result<TimeDelta, String> {
 
 impl Command {
     /// Whether no database is needed.
-    pub fn only_lists(&self) -> bool {
+    pub(crate) fn only_lists(&self) -> bool {
         self.list
     }
 
     /// What each strategy does.
-    pub fn list(&self) -> Output {
+    pub(crate) fn list(&self) -> Output {
         output::strategies(&self.strategies(), paper())
     }
 
     /// Measures, and says what came of it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let plan = Plan {
             strategies: self.strategies(),
             clients: self.clients,

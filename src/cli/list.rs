@@ -15,7 +15,7 @@ use crate::cli::output::{ClaimPrinter, Output, item_json, items_table, table};
 
 /// Which days.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// The day, like 2027-01-01, 3 dec, thu, tomorrow or +7; without it, today in the house
     #[arg(long, value_name = "DATE", allow_negative_numbers = true)]
     date: Option<String>,
@@ -48,7 +48,7 @@ struct RoomJson<'a, C> {
 
 impl Command {
     /// Rooms with their claims, day by day, and the stock.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let calendar = &site_store.site().calendar;
         let date = match &self.date {

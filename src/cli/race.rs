@@ -20,7 +20,7 @@ use crate::cli::output::{self, Client, Output, Reply};
 /// at once. Who wins holds as usual.
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("wanted").args(["room", "stock"]).required(true)))]
-pub struct Command {
+pub(crate) struct Command {
     /// How many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     clients: u16,
@@ -36,7 +36,7 @@ pub struct Command {
 
 impl Command {
     /// Lets them run, and says how it went.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let wanted = self.wanted(&site_store).await?;
         let site_stores = try_join_all((0..self.clients).map(|_| another(&site_store))).await?;

@@ -24,7 +24,7 @@ use target::Target;
 /// 2027-01-01T10:00, "tomorrow 10:00", "thu 15:00", "3 dec 9:30", now or tonight (18:00); 24:00 can end a day; or RFC 3339
 /// with an offset. For a room by the night they are dates: 2027-01-01, "3 dec", thu, tomorrow, +7.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Add a room
     Add {
         /// Its name
@@ -185,7 +185,7 @@ pub enum Command {
 
 impl Command {
     /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
             Self::List => return Ok(output::rooms(&site_store.rooms_as_found().await?)),

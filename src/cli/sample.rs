@@ -74,7 +74,7 @@ enum State {
 }
 
 /// Makes the sample house and what is booked in it.
-pub async fn load(store: &Store) -> Result<(), Failure> {
+pub(crate) async fn load(store: &Store) -> Result<(), Failure> {
     let mut requests = Requests(0);
     let desk = Desk("sample".to_owned());
     let file = SiteFile::parse(SITE_FILE).map_err(Report::from)?;
@@ -93,7 +93,7 @@ pub async fn load(store: &Store) -> Result<(), Failure> {
 }
 
 /// Books what a demo's house has at the beginning.
-pub async fn book_for_a_demo(site_store: &SiteStore) -> Result<(), Failure> {
+pub(crate) async fn book_for_a_demo(site_store: &SiteStore) -> Result<(), Failure> {
     let day: SampleDay = toml::from_str(DEMO_DAY).wrap_err("assets/demo-day.toml")?;
     let today = site_store.site().calendar.date(site_store.now().await?);
     fill(site_store, &day, today, &mut Requests(0)).await

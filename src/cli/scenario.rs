@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_millis(300);
 
 /// Which scenario, and how it is played.
 #[derive(Debug, Clone, Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// A scenario to play: a built-in one (--list shows them) or a file that ends with .toml
     #[arg(value_name = "SCENARIO")]
     scenario: Option<String>,
@@ -58,13 +58,13 @@ struct Nothing {}
 
 impl Arguments {
     /// Whether there is something to do without a screen.
-    pub fn needs_no_screen(&self) -> bool {
+    pub(crate) fn needs_no_screen(&self) -> bool {
         self.list || self.headless
     }
 
     /// A demo has a house of its own, and a scenario its own desks. What is set for every command, in the environment,
     /// may stay there.
-    pub fn refuse_what_it_ignores(&self, global: &Global) -> Result<(), Failure> {
+    pub(crate) fn refuse_what_it_ignores(&self, global: &Global) -> Result<(), Failure> {
         let typed = |value: Option<&str>, variable: &str| {
             value.is_some_and(|value| std::env::var(variable).ok().as_deref() != Some(value))
         };
@@ -82,7 +82,7 @@ impl Arguments {
     }
 
     /// Tells what there is, or plays as a test.
-    pub async fn run_without_screen(&self, global: &Global) -> Result<Output, Failure> {
+    pub(crate) async fn run_without_screen(&self, global: &Global) -> Result<Output, Failure> {
         if self.list {
             return list();
         }
@@ -109,7 +109,7 @@ impl Arguments {
     }
 
     /// The scenario that was named.
-    pub fn read(&self) -> Result<Option<Scenario>, Failure> {
+    pub(crate) fn read(&self) -> Result<Option<Scenario>, Failure> {
         let Some(name) = &self.scenario else {
             return Ok(None);
         };
@@ -150,7 +150,7 @@ impl Arguments {
     }
 
     /// Plays it on the screen of a demo, in a house of its own that goes with it. Returns what happened at both desks.
-    pub async fn show(
+    pub(crate) async fn show(
         &self,
         scenario: Scenario,
         session: &Session,

@@ -17,7 +17,7 @@ use crate::cli::output::{self, Output, SiteJson, table};
 
 /// What to do with houses.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// List the houses
     List,
     /// Add a house
@@ -49,7 +49,7 @@ pub enum Command {
 
 impl Command {
     /// The house that it is about, where it is not the one that everything else is about.
-    pub fn site(&self) -> Option<&str> {
+    pub(crate) fn site(&self) -> Option<&str> {
         match self {
             Self::Default { name, .. } => Some(name),
             _ => None,
@@ -57,7 +57,7 @@ impl Command {
     }
 
     /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let store = session.store();
         match self {
             Self::List => Ok(output::sites(&store.sites().await?)),

@@ -14,7 +14,7 @@ use crate::cli::output::{self, ClaimPrinter, Output};
 
 /// What to do with stock. ITEM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Add an item
     Add {
         /// Its name
@@ -119,7 +119,7 @@ pub enum Command {
 
 impl Command {
     /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
             Self::List => return Ok(output::items(&site_store.items_as_found().await?)),

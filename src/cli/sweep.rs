@@ -16,7 +16,7 @@ use crate::cli::stop::Stop;
 
 /// How often to look.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// Sweep once and end; without it, every second until stopped
     #[arg(long)]
     once: bool,
@@ -32,7 +32,7 @@ const PAUSE_WHILE_AWAY: Duration = Duration::from_secs(5);
 
 impl Command {
     /// Sweeps, and says how many holds expired in all.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let expired = if self.once {
             site_store.sweep(session.desk()).await?

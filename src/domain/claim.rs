@@ -137,7 +137,7 @@ pub struct SlotDetails {
 
 impl SlotDetails {
     /// What most claims have.
-    pub fn new(guest: String, note: String, party: Option<i32>) -> Self {
+    pub(crate) fn new(guest: String, note: String, party: Option<i32>) -> Self {
         Self { guest, note, party }
     }
 }
@@ -207,7 +207,7 @@ macro_rules! deadline {
     ($claim:ty) => {
         impl $claim {
             /// Whole seconds until the deadline while held, rounded up so that 0 means due (R10); none otherwise.
-            pub fn seconds_left(&self, now: DateTime<Utc>) -> Option<i64> {
+            pub(crate) fn seconds_left(&self, now: DateTime<Utc>) -> Option<i64> {
                 let deadline = self.expires_at.filter(|_| self.state == ClaimState::Held)?;
                 let milliseconds = (deadline - now).num_milliseconds();
                 Some(
@@ -217,7 +217,7 @@ macro_rules! deadline {
             }
 
             /// Held, and the deadline has come: the database is about to write `expired` (R10, R11).
-            pub fn is_due(&self, now: DateTime<Utc>) -> bool {
+            pub(crate) fn is_due(&self, now: DateTime<Utc>) -> bool {
                 self.state == ClaimState::Held
                     && self.expires_at.is_some_and(|deadline| deadline <= now)
             }
@@ -243,7 +243,7 @@ pub enum HoldKind {
 
 impl HoldKind {
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         self.into()
     }
 }

@@ -233,7 +233,7 @@ pub enum Command {
 
 /// What a command changes, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaimNumber {
+pub(crate) enum ClaimNumber {
     /// A claim on a room.
     Slot(SlotHoldId),
     /// A claim on stock.
@@ -245,7 +245,7 @@ pub enum ClaimNumber {
 impl Command {
     /// The claim or the group that it changes; of two that are exchanged, the one whose version the desk saw. None for a
     /// command that makes a claim or is about none.
-    pub fn claim(&self) -> Option<ClaimNumber> {
+    pub(crate) fn claim(&self) -> Option<ClaimNumber> {
         match *self {
             Self::ConfirmSlot { hold, .. }
             | Self::CancelSlot { hold, .. }
@@ -322,7 +322,7 @@ impl Answer {
     }
 
     /// The same for a claim on stock.
-    pub fn stock(&self) -> Option<&StockHold> {
+    pub(crate) fn stock(&self) -> Option<&StockHold> {
         match &self.outcome {
             Ok(Success::Stock(hold)) => Some(hold),
             Err(RefusalAnswer {

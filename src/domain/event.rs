@@ -63,7 +63,7 @@ impl EventKind {
     }
 
     /// The kind that the word names.
-    pub fn from_word(word: &str) -> Option<Self> {
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
         word.parse().ok()
     }
 }

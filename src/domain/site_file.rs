@@ -47,7 +47,7 @@ pub struct SiteEntry {
 
 impl SiteEntry {
     /// A site with the settings that hold when nobody says otherwise.
-    pub fn new(name: String, time_zone: Tz) -> Self {
+    pub(crate) fn new(name: String, time_zone: Tz) -> Self {
         Self {
             name,
             time_zone,
@@ -89,7 +89,7 @@ impl SiteFile {
 
     /// Reads the site that is a part of a larger text, whose tables are those of a site file but for the site, which
     /// may be the usual one. Lines are counted in the whole text.
-    pub fn part_of(
+    pub(crate) fn part_of(
         text: &str,
         site: Option<RawSite>,
         rooms: Vec<RawRoom>,
@@ -118,7 +118,7 @@ struct RawSiteFile {
 /// The table of a site, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RawSite {
+pub(crate) struct RawSite {
     name: Spanned<String>,
     time_zone: Spanned<String>,
     default_hold: Option<Spanned<String>>,
@@ -131,7 +131,7 @@ pub struct RawSite {
 /// The table of a room, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RawRoom {
+pub(crate) struct RawRoom {
     name: Spanned<String>,
     capacity: Option<Spanned<i64>>,
     booked_by: Option<Spanned<String>>,
@@ -145,7 +145,7 @@ pub struct RawRoom {
 /// The table of an item, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RawItem {
+pub(crate) struct RawItem {
     name: Spanned<String>,
     total: Spanned<i64>,
 }

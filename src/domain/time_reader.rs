@@ -17,14 +17,14 @@ use crate::domain::refusal::{PeriodProblem, Refusal};
 
 /// Reads what was typed in a site.
 #[derive(Debug, Clone, Copy)]
-pub struct TimeReader<'a> {
+pub(crate) struct TimeReader<'a> {
     calendar: &'a SiteCalendar,
     now: Option<DateTime<Utc>>,
 }
 
 /// Why a text is no time, no date or no period.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum TimeTextError {
+pub(crate) enum TimeTextError {
     /// It can be read, and the site says no.
     #[error("the house refuses these times")]
     Refused(Refusal),
@@ -69,7 +69,7 @@ enum TimeForm {
 
 impl<'a> TimeReader<'a> {
     /// Reads every form, words that count from now too.
-    pub fn at(calendar: &'a SiteCalendar, now: DateTime<Utc>) -> Self {
+    pub(crate) fn at(calendar: &'a SiteCalendar, now: DateTime<Utc>) -> Self {
         Self {
             calendar,
             now: Some(now),
@@ -77,7 +77,7 @@ impl<'a> TimeReader<'a> {
     }
 
     /// Reads what means the same whenever it is read; all else is [`TimeTextError::NeedsNow`].
-    pub fn without_clock(calendar: &'a SiteCalendar) -> Self {
+    pub(crate) fn without_clock(calendar: &'a SiteCalendar) -> Self {
         Self {
             calendar,
             now: None,
@@ -85,7 +85,7 @@ impl<'a> TimeReader<'a> {
     }
 
     /// A date alone: `2027-01-01`, `3 dec`, `3.12.`, `thu`, `tomorrow`, `+7`.
-    pub fn date(&self, typed: &str) -> Result<NaiveDate, TimeTextError> {
+    pub(crate) fn date(&self, typed: &str) -> Result<NaiveDate, TimeTextError> {
         match self.read(typed) {
             Err(TimeTextError::NeedsNow) => Err(TimeTextError::NeedsNow),
             read => read
@@ -102,7 +102,12 @@ impl<'a> TimeReader<'a> {
     /// The period that a room would be claimed for, from what was typed as its start and end.
     ///
     /// For a room booked by the night both are dates, arrival and departure (R7); for a room by the hour neither is.
-    pub fn period(&self, room: &Room, from: &str, to: &str) -> Result<Period, TimeTextError> {
+    pub(crate) fn period(
+        &self,
+        room: &Room,
+        from: &str,
+        to: &str,
+    ) -> Result<Period, TimeTextError> {
         let (start, end) = (self.read(from)?, self.read(to)?);
         match room.booked_by {
             BookedBy::Night => {
@@ -125,7 +130,7 @@ impl<'a> TimeReader<'a> {
     }
 
     /// The instant at which a window of time begins, or begins to end; of a date, its first instant.
-    pub fn instant(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
+    pub(crate) fn instant(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match self.read(typed)? {
             TimeForm::Date(date) => Ok(self.calendar.first_instant(date)),
             TimeForm::EndOf(date) => Ok(self.end_of(date)),
@@ -134,7 +139,7 @@ impl<'a> TimeReader<'a> {
     }
 
     /// The same, where a window ends: of a date, its end.
-    pub fn window_end(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
+    pub(crate) fn window_end(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match self.read(typed)? {
             TimeForm::Date(date) => Ok(self.end_of(date)),
             _ => self.instant(typed),
@@ -259,7 +264,7 @@ impl<'a> TimeReader<'a> {
 }
 
 /// What to type for a period of such a room, so that [`TimeReader::period`] reads it back, whenever it does.
-pub fn typed_period(
+pub(crate) fn typed_period(
     booked_by: BookedBy,
     period: &Period,
     calendar: &SiteCalendar,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{
     BookedBy, Command, Desk, ItemId, NewItem, NewRoom, NightTimes, Request, RequestId, RoomId,
     ServerCommand, ServerRequest, Success,

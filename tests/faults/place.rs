@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::TimeDelta;
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{
     Answer, Change, Command, Desk, GroupId, ItemId, Request, RequestId, RoomId, ServerCommand,
     SlotDetails, SlotEdit, SlotHoldId, SlotLine, StockHoldId, StockLine, Success,

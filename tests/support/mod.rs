@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{
     Answer, Command, Desk, ItemId, Period, Refusal, Request, RoomId, ServerCommand, ServerRequest,
     SiteChange, SlotDetails, SlotHold, StockHold, Success,

@@ -7,7 +7,7 @@ use crate::domain::time_reader::typed_period;
 use crate::domain::{Alternative, BookedBy, Command, Room, SiteCalendar, duration};
 
 /// The command that was refused, once for each alternative with that in it. Of a group, the line.
-pub fn alternatives(
+pub(crate) fn alternatives(
     refused: &Command,
     alternatives: &[Alternative],
     rooms: &[Room],

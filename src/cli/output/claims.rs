@@ -12,13 +12,13 @@ use crate::cli::output::table::table;
 
 /// Where and when a claim is looked at: its house, and the database's clock (R10).
 #[derive(Debug, Clone, Copy)]
-pub struct ClaimPrinter<'a> {
+pub(crate) struct ClaimPrinter<'a> {
     /// The house.
-    pub site: &'a Site,
+    pub(crate) site: &'a Site,
     /// The database's clock.
-    pub now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
     /// Whether the claim answers a request that had been answered before (R21).
-    pub repeated: bool,
+    pub(crate) repeated: bool,
 }
 
 #[derive(Serialize)]
@@ -71,7 +71,7 @@ struct GroupJson {
 
 impl ClaimPrinter<'_> {
     /// A claim on a room, for programs.
-    pub fn slot_json<'a>(&'a self, hold: &'a SlotHold) -> impl Serialize + 'a {
+    pub(crate) fn slot_json<'a>(&'a self, hold: &'a SlotHold) -> impl Serialize + 'a {
         let calendar = &self.site.calendar;
         SlotJson {
             hold_id: hold.id.0,
@@ -98,7 +98,7 @@ impl ClaimPrinter<'_> {
     }
 
     /// A claim on stock, for programs.
-    pub fn stock_json<'a>(&'a self, hold: &'a StockHold) -> impl Serialize + 'a {
+    pub(crate) fn stock_json<'a>(&'a self, hold: &'a StockHold) -> impl Serialize + 'a {
         StockJson {
             hold_id: hold.id.0,
             group_id: hold.group.map(|group| group.0),
@@ -122,7 +122,7 @@ impl ClaimPrinter<'_> {
     }
 
     /// Several claims that were made as one (R20).
-    pub fn group(&self, group: &Group) -> Output {
+    pub(crate) fn group(&self, group: &Group) -> Output {
         let mut text = format!("Group {} is {}.", group.id, group.state);
         for claim in group
             .slots
@@ -161,7 +161,7 @@ impl ClaimPrinter<'_> {
     }
 
     /// One claim on a room.
-    pub fn slot(&self, hold: &SlotHold) -> Output {
+    pub(crate) fn slot(&self, hold: &SlotHold) -> Output {
         let calendar = &self.site.calendar;
         let what = match hold.purpose {
             Purpose::Guest => format!("Hold {} on {}", hold.id, harmless(&hold.room_name)),
@@ -191,7 +191,7 @@ impl ClaimPrinter<'_> {
     }
 
     /// One claim on stock.
-    pub fn stock(&self, hold: &StockHold) -> Output {
+    pub(crate) fn stock(&self, hold: &StockHold) -> Output {
         let standing = self.standing(hold.state, hold.seconds_left(self.now), hold.expires_at);
         let mut text = format!(
             "Hold {} on {} of {} is {standing}.",
@@ -235,7 +235,7 @@ impl ClaimPrinter<'_> {
     }
 
     /// Claims on rooms, one a line.
-    pub fn slots(&self, holds: &[SlotHold]) -> Output {
+    pub(crate) fn slots(&self, holds: &[SlotHold]) -> Output {
         let calendar = &self.site.calendar;
         let rows = holds.iter().map(|hold| {
             [
@@ -259,7 +259,7 @@ impl ClaimPrinter<'_> {
     }
 
     /// Claims on stock, one a line.
-    pub fn stocks(&self, holds: &[StockHold]) -> Output {
+    pub(crate) fn stocks(&self, holds: &[StockHold]) -> Output {
         let rows = holds.iter().map(|hold| {
             [
                 hold.id.to_string(),
@@ -276,7 +276,7 @@ impl ClaimPrinter<'_> {
     }
 
     /// `confirmed`, `held 4m12s`, `block`.
-    pub fn short_standing(
+    pub(crate) fn short_standing(
         &self,
         state: ClaimState,
         seconds_left: Option<i64>,

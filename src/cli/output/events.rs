@@ -25,7 +25,7 @@ struct EventJson<'a> {
 }
 
 /// Events, one a line.
-pub fn events(events: &[Event], calendar: &SiteCalendar) -> Output {
+pub(crate) fn events(events: &[Event], calendar: &SiteCalendar) -> Output {
     let rows = events.iter().map(|event| {
         [
             format!(

@@ -18,7 +18,7 @@ struct FreeJson<'a> {
 }
 
 /// Rooms and their first free periods, one a line.
-pub fn free(found: &[Alternative], site: &Site) -> Output {
+pub(crate) fn free(found: &[Alternative], site: &Site) -> Output {
     let calendar = &site.calendar;
     let json: Vec<_> = found
         .iter()

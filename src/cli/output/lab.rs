@@ -14,13 +14,13 @@ use crate::cli::output::result::Output;
 
 /// What is printed on.
 #[derive(Debug, Clone, Copy)]
-pub struct Paper {
+pub(crate) struct Paper {
     /// In columns.
-    pub width: usize,
+    pub(crate) width: usize,
     /// Whether it takes only ASCII.
-    pub ascii: bool,
+    pub(crate) ascii: bool,
     /// Whether it takes colour.
-    pub colour: bool,
+    pub(crate) colour: bool,
 }
 
 /// So few strategies are explained below their figures.
@@ -57,7 +57,7 @@ struct MeasuredJson {
 }
 
 /// What a lab found. It fails if a strategy that is known to be right went wrong, or if it was stopped before its end.
-pub fn lab(plan: &Plan, report: &Report, paper: Paper) -> Output {
+pub(crate) fn lab(plan: &Plan, report: &Report, paper: Paper) -> Output {
     let json = LabJson {
         postgresql: &report.server.version,
         clients: plan.clients,
@@ -221,7 +221,7 @@ struct StrategyJson {
 }
 
 /// What strategies there are, and what each does.
-pub fn strategies(strategies: &[&'static Strategy], paper: Paper) -> Output {
+pub(crate) fn strategies(strategies: &[&'static Strategy], paper: Paper) -> Output {
     let json: Vec<StrategyJson> = strategies
         .iter()
         .map(|strategy| StrategyJson {

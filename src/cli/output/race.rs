@@ -12,18 +12,18 @@ use crate::cli::output::table::table;
 
 /// One client of a race.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     /// Counted from 1.
-    pub number: usize,
+    pub(crate) number: usize,
     /// What it was told.
-    pub reply: Reply,
+    pub(crate) reply: Reply,
     /// From the start of the race to the answer.
-    pub waited: Duration,
+    pub(crate) waited: Duration,
 }
 
 /// What a client was told.
 #[derive(Debug)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// It holds, and this is the number of the hold.
     Held(i64),
     /// The house said no.
@@ -49,7 +49,7 @@ struct ClientJson<'a> {
 }
 
 /// A race; one in which somebody got no answer counts as failed.
-pub fn race(clients: &[Client], calendar: &SiteCalendar) -> Output {
+pub(crate) fn race(clients: &[Client], calendar: &SiteCalendar) -> Output {
     let json = RaceJson {
         winners: clients
             .iter()

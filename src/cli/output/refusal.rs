@@ -18,7 +18,7 @@ struct RefusalJson {
 }
 
 /// A refusal, for programs; instants in the details have the site's offset, and a group's line is among them.
-pub fn refusal_json(refused: &RefusalText) -> String {
+pub(crate) fn refusal_json(refused: &RefusalText) -> String {
     let mut details = to_value(&refused.refusal)["details"].take();
     with_offset(&mut details, &refused.calendar);
     if let Some(line) = refused.line {

@@ -93,7 +93,7 @@ fn figure(value: f64) -> String {
 }
 
 /// The figures of strategies for the same subject.
-pub fn figures(measured: &[&Measured], paper: Paper) -> Vec<String> {
+pub(crate) fn figures(measured: &[&Measured], paper: Paper) -> Vec<String> {
     let all = in_columns(Column::ALL, measured);
     if width(&all) + 2 + SHORTEST_CHART <= paper.width {
         return painted(with_bars(all, measured, paper), measured, paper);
@@ -141,7 +141,7 @@ fn with_bars(mut lines: Vec<String>, measured: &[&Measured], paper: Paper) -> Ve
 }
 
 /// Full for answers that can be trusted, light where some were wrong.
-pub fn bar_sign(wrong: bool, paper: Paper) -> &'static str {
+pub(crate) fn bar_sign(wrong: bool, paper: Paper) -> &'static str {
     match (wrong, paper.ascii) {
         (false, false) => "█",
         (true, false) => "░",
