@@ -8,6 +8,11 @@ use crate::domain::text::{NameError, check_name};
 use crate::domain::unknown_word::enumerate;
 use crate::domain::{Change, ClaimState, RequestId, SlotDetails, SlotEdit, Version, duration};
 
+/// How times and dates are written, for the end of `--help`.
+pub(crate) const TIMES: &str = "\
+Times are the house's own: 2027-01-01T10:00, \"tomorrow 10:00\", \"thu 15:00\", \"3 dec 9:30\", \"+7 9:30\", now, tonight (18:00); \
+24:00 can end a day. Or RFC 3339 with an offset. Rooms by the night take dates: 2027-01-01, \"3 dec\", thu, tomorrow, +7.";
+
 /// For every command that changes something.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RequestArgument {

@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgConnectOptions;
 
-use crate::domain::{Command, Desk, Request, RequestId};
-use crate::postgres::{self, Progress, Server, Settings};
-use crate::store::{Opened, SchemaState, SiteStore, Store, StoreError};
-
 use crate::cli::failure::Failure;
 use crate::cli::global::Global;
 use crate::cli::print::complain;
 use crate::cli::sample;
+use crate::domain::{Command, Desk, Request, RequestId};
+use crate::postgres::{self, Progress, Server, Settings};
+use crate::store::{Opened, SchemaState, SiteStore, Store, StoreError};
 
 /// Which steps of starting up are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +124,6 @@ impl Session {
         Ok(())
     }
 
-    /// The database.
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
@@ -162,12 +160,10 @@ impl Session {
         self.site.as_deref()
     }
 
-    /// Who is asking.
     pub(crate) fn desk(&self) -> &Desk {
         &self.desk
     }
 
-    /// A request of this desk.
     pub(crate) fn request(&self, id: RequestId, command: Command) -> Request {
         Request {
             id,

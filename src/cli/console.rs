@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::cli::connect::{Session, Steps};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::Output;
 use crate::config::Config;
 use crate::console::actions;
 use crate::console::run::terminal::{self, Context};
 use crate::postgres::Server;
 use crate::store::Revive;
-
-use crate::cli::connect::{Session, Steps};
-use crate::cli::failure::Failure;
-use crate::cli::global::Global;
-use crate::cli::output::Output;
 
 const GREETING: &str = r#"Welcome to Keyrack. There is no house in this database yet: describe one in a file,
 

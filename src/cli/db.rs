@@ -7,14 +7,13 @@ use color_eyre::eyre::{WrapErr, eyre};
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 
-use crate::postgres::{self, Status, Stopped};
-use crate::store::SchemaState;
-
 use crate::cli::connect::{Session, Steps, ask, settings};
 use crate::cli::failure::Failure;
 use crate::cli::global::Global;
 use crate::cli::output::Output;
 use crate::cli::print::complain;
+use crate::postgres::{self, Status, Stopped};
+use crate::store::SchemaState;
 
 /// What to do with the database.
 #[derive(Debug, Subcommand)]
@@ -63,7 +62,6 @@ struct DoneJson {
 }
 
 impl Command {
-    /// Does it.
     pub(crate) async fn run(self, global: &Global) -> Result<Output, Failure> {
         match self {
             Self::Start => start(global).await,

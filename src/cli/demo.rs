@@ -7,18 +7,17 @@ use clap::Args;
 use color_eyre::eyre::WrapErr;
 use serde::Serialize;
 
+use crate::cli::connect::{Session, Steps};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::Output;
+use crate::cli::{console, sample, scenario};
 use crate::config::Config;
 use crate::demo::scenario::Scenario;
 use crate::demo::{self, Transcript};
 use crate::domain::{Desk, SiteFile};
 use crate::store::{DemoSite, StoreError};
 use crate::terminal::signals::Signals;
-
-use crate::cli::connect::{Session, Steps};
-use crate::cli::failure::Failure;
-use crate::cli::global::Global;
-use crate::cli::output::Output;
-use crate::cli::{console, sample, scenario};
 
 const SITE_FILE: &str = include_str!("../../assets/demo-house.toml");
 

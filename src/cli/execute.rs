@@ -24,14 +24,14 @@ pub(crate) async fn execute(
         })
         .await?;
     let site = site_store.site();
-    let view = ClaimPrinter {
+    let printer = ClaimPrinter {
         site,
         now: answer.now,
         repeated: answer.repeated,
     };
     match answer.outcome {
-        Ok(Success::Slot(hold)) => Ok(view.slot(&hold)),
-        Ok(Success::Stock(hold)) => Ok(view.stock(&hold)),
+        Ok(Success::Slot(hold)) => Ok(printer.slot(&hold)),
+        Ok(Success::Stock(hold)) => Ok(printer.stock(&hold)),
         Ok(Success::Room(room)) => Ok(output::room(
             &room,
             match command {
@@ -40,7 +40,7 @@ pub(crate) async fn execute(
             },
         )),
         Ok(Success::Item(item)) => Ok(output::item(&item)),
-        Ok(Success::Group(group)) => Ok(view.group(&group)),
+        Ok(Success::Group(group)) => Ok(printer.group(&group)),
         Err(RefusalAnswer { refusal, line, .. }) => {
             let alternatives = match &refusal {
                 Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {

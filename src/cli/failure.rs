@@ -25,7 +25,6 @@ pub(crate) enum Failure {
 /// A refusal, and what it takes to say it.
 #[derive(Debug)]
 pub(crate) struct RefusalText {
-    /// Why.
     pub(crate) refusal: Refusal,
     /// The house's, for times.
     pub(crate) calendar: SiteCalendar,
@@ -62,7 +61,6 @@ impl RefusalText {
 }
 
 impl Failure {
-    /// The house said no.
     pub(crate) fn refused(refusal: Refusal, calendar: &SiteCalendar) -> Self {
         Self::Refused(Box::new(RefusalText {
             refusal,

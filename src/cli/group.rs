@@ -4,20 +4,20 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 
-use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
-use crate::store::SiteStore;
-
 use crate::cli::arguments::{self, LengthArgument, RequestArgument, SlotArguments};
 use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{ClaimPrinter, Output};
+use crate::cli::output::Output;
+use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
+use crate::store::SiteStore;
 
 /// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Hold rooms and stock as one: everything or nothing
+    #[command(after_help = arguments::TIMES)]
     #[command(group(clap::ArgGroup::new("lines").args(["rooms", "stock"]).multiple(true).required(true)))]
     Hold {
         /// A room, when it starts and when it ends, like "Blue room,2027-01-01T10:00,12:00"; may be given several times
@@ -120,7 +120,6 @@ impl FromStr for StockText {
 }
 
 impl Command {
-    /// Does it.
     pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
@@ -214,10 +213,5 @@ async fn show(site_store: &SiteStore, group: GroupId) -> Result<Output, Failure>
     let Some(found) = site_store.group(group).await? else {
         return Err(Failure::no_such_hold(site_store, group.0).await);
     };
-    let view = ClaimPrinter {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.group(&found))
+    Ok(lookup::printer(site_store).await?.group(&found))
 }

@@ -3,13 +3,12 @@
 use clap::Args;
 use uuid::Uuid;
 
-use crate::domain::{RequestId, SlotHoldId, StockHoldId};
-use crate::store::HistoryOf;
-
 use crate::cli::arguments;
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use crate::domain::{RequestId, SlotHoldId, StockHoldId};
+use crate::store::HistoryOf;
 
 /// What to tell the history of; the whole house, if nothing is named.
 #[derive(Debug, Args)]

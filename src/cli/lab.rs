@@ -8,17 +8,16 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output, Paper};
+use crate::cli::stop::Stop;
 use crate::config::Config;
 use crate::demo::lab::{self, LabError, Length, Plan};
 use crate::domain::duration;
 use crate::store::lab::{STRATEGIES, Strategy, strategy};
 use crate::terminal::detect::{colours_for, is_ascii};
 use crate::terminal::theme::Colours;
-
-use crate::cli::connect::Session;
-use crate::cli::failure::Failure;
-use crate::cli::output::{self, Output, Paper};
-use crate::cli::stop::Stop;
 
 /// What to measure, and how.
 #[derive(Debug, Args)]
@@ -57,7 +56,6 @@ impl Command {
         self.list
     }
 
-    /// What each strategy does.
     pub(crate) fn list(&self) -> Output {
         output::strategies(&self.strategies(), paper())
     }

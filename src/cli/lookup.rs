@@ -1,6 +1,7 @@
 //! What a person means: by the name or the number of a room, an item or a claim, and by a time.
 
 use crate::cli::failure::Failure;
+use crate::cli::output::ClaimPrinter;
 use crate::domain::{Item, Period, Refusal, Room, SlotHold, SlotHoldId, TimeReader, TimeTextError};
 use crate::store::SiteStore;
 
@@ -29,6 +30,15 @@ pub(crate) async fn slot_hold(
         Some(found) => Ok(found),
         None => Err(Failure::no_such_hold(site_store, hold.0).await),
     }
+}
+
+/// Prints claims as they are at this moment, by the database's clock (R10).
+pub(crate) async fn printer(site_store: &SiteStore) -> Result<ClaimPrinter<'_>, Failure> {
+    Ok(ClaimPrinter {
+        site: site_store.site(),
+        now: site_store.now().await?,
+        repeated: false,
+    })
 }
 
 /// A quantity as it was typed.

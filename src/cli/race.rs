@@ -7,18 +7,18 @@ use clap::Args;
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Barrier;
 
-use crate::domain::{Command as Wanted, Desk, Request, SlotDetails, Success};
-use crate::store::{SiteStore, StoreError};
-
-use crate::cli::arguments::LengthArgument;
+use crate::cli::arguments::{self, LengthArgument};
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
 use crate::cli::output::{self, Client, Output, Reply};
+use crate::domain::{Command as Wanted, Desk, Request, SlotDetails, Success};
+use crate::store::{SiteStore, StoreError};
 
 /// What they want: a room for a period, or a quantity of an item. Each client has a connection of its own, and all ask
 /// at once. Who wins holds as usual.
 #[derive(Debug, Args)]
+#[command(after_help = arguments::TIMES)]
 #[command(group(clap::ArgGroup::new("wanted").args(["room", "stock"]).required(true)))]
 pub(crate) struct Command {
     /// How many

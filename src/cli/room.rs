@@ -5,11 +5,6 @@ mod target;
 use chrono::TimeDelta;
 use clap::Subcommand;
 
-use crate::domain::{
-    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId, duration,
-};
-use crate::store::{FreeSearch, SiteStore, SlotFilter};
-
 use crate::cli::arguments::{
     self, ClaimArguments, LengthArgument, RequestArgument, SlotArguments, SlotEditArguments,
 };
@@ -17,12 +12,14 @@ use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{self, ClaimPrinter, Output};
+use crate::cli::output::{self, Output};
+use crate::domain::{
+    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId, duration,
+};
+use crate::store::{FreeSearch, SiteStore, SlotFilter};
 use target::Target;
 
-/// What to do with rooms. ROOM is a name, or #12 for an id. FROM and TO are the house's own time, like
-/// 2027-01-01T10:00, "tomorrow 10:00", "thu 15:00", "3 dec 9:30", now or tonight (18:00); 24:00 can end a day; or RFC 3339
-/// with an offset. For a room by the night they are dates: 2027-01-01, "3 dec", thu, tomorrow, +7.
+/// What to do with rooms. ROOM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Add a room
@@ -55,6 +52,7 @@ pub(crate) enum Command {
         request: RequestArgument,
     },
     /// Hold a room until a deadline
+    #[command(after_help = arguments::TIMES)]
     Hold {
         /// A name, or #12
         room: String,
@@ -70,6 +68,7 @@ pub(crate) enum Command {
         request: RequestArgument,
     },
     /// Take a room for the house itself
+    #[command(after_help = arguments::TIMES)]
     Block {
         /// A name, or #12
         room: String,
@@ -118,6 +117,7 @@ pub(crate) enum Command {
         length: LengthArgument,
     },
     /// Move a claim to another room or time, or make it longer or shorter; what is not named stays
+    #[command(after_help = arguments::TIMES)]
     #[command(group(clap::ArgGroup::new("change").args(["to_room", "from", "to"]).multiple(true).required(true)))]
     Move {
         #[command(flatten)]
@@ -147,6 +147,7 @@ pub(crate) enum Command {
         hold: i64,
     },
     /// List claims
+    #[command(after_help = arguments::TIMES)]
     Holds {
         /// Only on this room: a name, or #12
         #[arg(long)]
@@ -164,6 +165,7 @@ pub(crate) enum Command {
         guest: Option<String>,
     },
     /// Find the first free time in each room that will do
+    #[command(after_help = arguments::TIMES)]
     Free {
         /// When it may start at the earliest: a time, or a date
         #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
@@ -184,7 +186,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it.
     pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
@@ -331,12 +332,7 @@ impl Command {
 
 async fn show(site_store: &SiteStore, hold: SlotHoldId) -> Result<Output, Failure> {
     let found = lookup::slot_hold(site_store, hold).await?;
-    let view = ClaimPrinter {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.slot(&found))
+    Ok(lookup::printer(site_store).await?.slot(&found))
 }
 
 /// Where to look for something free.
@@ -388,10 +384,5 @@ async fn filter(
 
 async fn holds(site_store: &SiteStore, filter: SlotFilter) -> Result<Output, Failure> {
     let holds = site_store.slot_holds(&filter).await?;
-    let view = ClaimPrinter {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.slots(&holds))
+    Ok(lookup::printer(site_store).await?.slots(&holds))
 }

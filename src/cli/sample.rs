@@ -8,13 +8,12 @@ use color_eyre::eyre::{Report, WrapErr};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::cli::failure::Failure;
 use crate::domain::{
     Answer, BookedBy, Command, Desk, Refusal, Request, RequestId, Room, ServerCommand,
     ServerRequest, SiteCalendar, SiteFile, SlotDetails, Success, TimeReader, duration,
 };
 use crate::store::{SiteStore, Store};
-
-use crate::cli::failure::Failure;
 
 const SITE_FILE: &str = include_str!("../../assets/sample-house.toml");
 const DEMO_DAY: &str = include_str!("../../assets/demo-day.toml");

@@ -8,6 +8,12 @@ use clap::Args;
 use color_eyre::eyre::{Report, eyre};
 use serde::Serialize;
 
+use crate::cli::connect::{Session, Steps};
+use crate::cli::console;
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::{Output, table};
+use crate::cli::stop::Stop;
 use crate::config::Config;
 use crate::demo;
 use crate::demo::scenario::library::{LIBRARY, built_in};
@@ -15,13 +21,6 @@ use crate::demo::scenario::{self, DESKS, Pace, Scenario, Stage, headless, show};
 use crate::domain::Desk;
 use crate::domain::text::harmless;
 use crate::terminal::signals::Signals;
-
-use crate::cli::connect::{Session, Steps};
-use crate::cli::console;
-use crate::cli::failure::Failure;
-use crate::cli::global::Global;
-use crate::cli::output::{Output, table};
-use crate::cli::stop::Stop;
 
 /// How long a play is waited for whose screen is gone.
 const GRACE: Duration = Duration::from_millis(300);
@@ -108,7 +107,6 @@ impl Arguments {
         })
     }
 
-    /// The scenario that was named.
     pub(crate) fn read(&self) -> Result<Option<Scenario>, Failure> {
         let Some(name) = &self.scenario else {
             return Ok(None);

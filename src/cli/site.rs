@@ -7,13 +7,12 @@ use clap::Subcommand;
 use color_eyre::eyre::WrapErr;
 use serde::Serialize;
 
-use crate::domain::text::harmless;
-use crate::domain::{RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange, SiteFile};
-
 use crate::cli::arguments::{self, RequestArgument};
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, SiteJson, table};
+use crate::domain::text::harmless;
+use crate::domain::{RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange, SiteFile};
 
 /// What to do with houses.
 #[derive(Debug, Subcommand)]
@@ -56,7 +55,6 @@ impl Command {
         }
     }
 
-    /// Does it.
     pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let store = session.store();
         match self {

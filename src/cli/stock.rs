@@ -2,15 +2,14 @@
 
 use clap::Subcommand;
 
-use crate::domain::{self, ClaimState, NewItem, StockHoldId};
-use crate::store::{SiteStore, StockFilter};
-
 use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
 use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{self, ClaimPrinter, Output};
+use crate::cli::output::{self, Output};
+use crate::domain::{self, ClaimState, NewItem, StockHoldId};
+use crate::store::{SiteStore, StockFilter};
 
 /// What to do with stock. ITEM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
@@ -118,7 +117,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it.
     pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
@@ -217,20 +215,10 @@ async fn show(site_store: &SiteStore, hold: StockHoldId) -> Result<Output, Failu
     let Some(found) = site_store.stock_hold(hold).await? else {
         return Err(Failure::no_such_hold(site_store, hold.0).await);
     };
-    let view = ClaimPrinter {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.stock(&found))
+    Ok(lookup::printer(site_store).await?.stock(&found))
 }
 
 async fn holds(site_store: &SiteStore, filter: StockFilter) -> Result<Output, Failure> {
     let holds = site_store.stock_holds(&filter).await?;
-    let view = ClaimPrinter {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.stocks(&holds))
+    Ok(lookup::printer(site_store).await?.stocks(&holds))
 }

@@ -5,14 +5,13 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
-use crate::domain::Desk;
-use crate::store::{SiteStore, StoreError};
-
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::print::complain;
 use crate::cli::stop::Stop;
+use crate::domain::Desk;
+use crate::store::{SiteStore, StoreError};
 
 /// How often to look.
 #[derive(Debug, Args)]

@@ -80,7 +80,6 @@ impl SiteCalendar {
         Self { zone }
     }
 
-    /// The zone.
     pub(crate) fn zone(&self) -> Tz {
         self.zone
     }

@@ -58,7 +58,6 @@ pub enum BookedBy {
 }
 
 impl BookedBy {
-    /// The word for it.
     pub(crate) fn word(self) -> &'static str {
         self.into()
     }

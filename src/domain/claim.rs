@@ -242,7 +242,6 @@ pub enum HoldKind {
 }
 
 impl HoldKind {
-    /// The word for it.
     pub(crate) fn word(self) -> &'static str {
         self.into()
     }

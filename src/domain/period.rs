@@ -52,7 +52,6 @@ impl Period {
         self.start < other.end && other.start < self.end
     }
 
-    /// Whether the instant lies inside.
     pub(crate) fn contains(&self, instant: DateTime<Utc>) -> bool {
         self.start <= instant && instant < self.end
     }

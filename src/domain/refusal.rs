@@ -222,7 +222,6 @@ pub enum PeriodProblem {
 }
 
 impl Refusal {
-    /// Every stable code.
     pub(crate) const CODES: &[&str] = Self::VARIANTS;
 
     /// The keys of details that have instants, which programs are told with the site's offset. Never a guest's own words.

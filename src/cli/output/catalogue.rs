@@ -19,7 +19,6 @@ struct RoomJson<'a> {
     retired: bool,
 }
 
-/// A room, for programs.
 pub(crate) fn room_json(room: &Room) -> impl Serialize + '_ {
     RoomJson {
         room_id: room.id.0,
@@ -38,7 +37,6 @@ pub(crate) fn room(room: &Room, done: &str) -> Output {
     Output::new(text, &room_json(room))
 }
 
-/// Rooms, one a line.
 pub(crate) fn rooms(rooms: &[Room]) -> Output {
     let rows = rooms.iter().map(|room| {
         [
@@ -66,7 +64,6 @@ struct ItemJson<'a> {
     sold: i32,
 }
 
-/// An item, for programs.
 pub(crate) fn item_json(item: &Item) -> impl Serialize + '_ {
     ItemJson {
         item_id: item.id.0,
@@ -78,7 +75,6 @@ pub(crate) fn item_json(item: &Item) -> impl Serialize + '_ {
     }
 }
 
-/// One item.
 pub(crate) fn item(item: &Item) -> Output {
     let text = format!(
         "{} (#{}): {} available, {} held, {} sold, {} in all.",
@@ -92,7 +88,6 @@ pub(crate) fn item(item: &Item) -> Output {
     Output::new(text, &item_json(item))
 }
 
-/// Items, one a line.
 pub(crate) fn items(items: &[Item]) -> Output {
     let json: Vec<_> = items.iter().map(item_json).collect();
     Output::new(items_table(items), &json)
@@ -121,7 +116,6 @@ fn retired_word(retired_at: Option<DateTime<Utc>>) -> String {
     retired_at.map_or("", |_| "retired").to_owned()
 }
 
-/// A site, for programs.
 #[derive(Serialize)]
 pub(crate) struct SiteJson<'a> {
     site_id: i64,
@@ -134,7 +128,6 @@ pub(crate) struct SiteJson<'a> {
     default: bool,
 }
 
-/// A site, for programs.
 pub(crate) fn site_json(site: &Site) -> SiteJson<'_> {
     SiteJson {
         site_id: site.id.0,
@@ -148,7 +141,6 @@ pub(crate) fn site_json(site: &Site) -> SiteJson<'_> {
     }
 }
 
-/// Sites, one a line.
 pub(crate) fn sites(sites: &[Site]) -> Output {
     let rows = sites.iter().map(|site| {
         [

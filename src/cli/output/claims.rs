@@ -4,18 +4,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::text::harmless;
-use crate::domain::{ClaimState, Group, Purpose, RequestId, Site, SlotHold, StockHold, duration};
-
 use crate::cli::output::result::{Output, to_value};
 use crate::cli::output::table::table;
+use crate::domain::text::harmless;
+use crate::domain::{ClaimState, Group, Purpose, RequestId, Site, SlotHold, StockHold, duration};
 
 /// Where and when a claim is looked at: its house, and the database's clock (R10).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimPrinter<'a> {
-    /// The house.
     pub(crate) site: &'a Site,
-    /// The database's clock.
     pub(crate) now: DateTime<Utc>,
     /// Whether the claim answers a request that had been answered before (R21).
     pub(crate) repeated: bool,
@@ -70,7 +67,6 @@ struct GroupJson {
 }
 
 impl ClaimPrinter<'_> {
-    /// A claim on a room, for programs.
     pub(crate) fn slot_json<'a>(&'a self, hold: &'a SlotHold) -> impl Serialize + 'a {
         let calendar = &self.site.calendar;
         SlotJson {
@@ -97,7 +93,6 @@ impl ClaimPrinter<'_> {
         }
     }
 
-    /// A claim on stock, for programs.
     pub(crate) fn stock_json<'a>(&'a self, hold: &'a StockHold) -> impl Serialize + 'a {
         StockJson {
             hold_id: hold.id.0,
@@ -160,7 +155,6 @@ impl ClaimPrinter<'_> {
             .map(|deadline| self.site.calendar.rfc3339(deadline))
     }
 
-    /// One claim on a room.
     pub(crate) fn slot(&self, hold: &SlotHold) -> Output {
         let calendar = &self.site.calendar;
         let what = match hold.purpose {
@@ -190,7 +184,6 @@ impl ClaimPrinter<'_> {
         Output::new(text, &self.slot_json(hold))
     }
 
-    /// One claim on stock.
     pub(crate) fn stock(&self, hold: &StockHold) -> Output {
         let standing = self.standing(hold.state, hold.seconds_left(self.now), hold.expires_at);
         let mut text = format!(
@@ -234,7 +227,6 @@ impl ClaimPrinter<'_> {
         }
     }
 
-    /// Claims on rooms, one a line.
     pub(crate) fn slots(&self, holds: &[SlotHold]) -> Output {
         let calendar = &self.site.calendar;
         let rows = holds.iter().map(|hold| {
@@ -258,7 +250,6 @@ impl ClaimPrinter<'_> {
         Output::new(table(header, rows), &json)
     }
 
-    /// Claims on stock, one a line.
     pub(crate) fn stocks(&self, holds: &[StockHold]) -> Output {
         let rows = holds.iter().map(|hold| {
             [

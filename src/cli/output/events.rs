@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::domain::{ClaimState, Event, EventSubject, RequestId, SiteCalendar};
-
 use crate::cli::output::result::Output;
 use crate::cli::output::table::table;
+use crate::domain::{ClaimState, Event, EventSubject, RequestId, SiteCalendar};
 
 #[derive(Serialize)]
 struct EventJson<'a> {

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::domain::{Alternative, Site};
-
 use crate::cli::output::result::Output;
 use crate::cli::output::table::table;
+use crate::domain::{Alternative, Site};
 
 #[derive(Serialize)]
 struct FreeJson<'a> {

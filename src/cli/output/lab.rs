@@ -6,20 +6,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::cli::output::result::Output;
 use crate::demo::lab::{Length, Measured, Plan, Report, Verdict};
 use crate::store::lab::{Strategy, Subject};
 use crate::terminal::text::wrap;
-
-use crate::cli::output::result::Output;
 
 /// What is printed on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paper {
     /// In columns.
     pub(crate) width: usize,
-    /// Whether it takes only ASCII.
     pub(crate) ascii: bool,
-    /// Whether it takes colour.
     pub(crate) colour: bool,
 }
 

@@ -5,17 +5,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::domain::{Refusal, SiteCalendar};
-
 use crate::cli::output::result::Output;
 use crate::cli::output::table::table;
+use crate::domain::{Refusal, SiteCalendar};
 
 /// One client of a race.
 #[derive(Debug)]
 pub(crate) struct Client {
     /// Counted from 1.
     pub(crate) number: usize,
-    /// What it was told.
     pub(crate) reply: Reply,
     /// From the start of the race to the answer.
     pub(crate) waited: Duration,
@@ -26,7 +24,6 @@ pub(crate) struct Client {
 pub(crate) enum Reply {
     /// It holds, and this is the number of the hold.
     Held(i64),
-    /// The house said no.
     Refused(Refusal),
     /// No answer came, and why.
     None(String),

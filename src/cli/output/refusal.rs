@@ -5,9 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::failure::RefusalText;
-use crate::domain::{Refusal, SiteCalendar};
-
 use crate::cli::output::result::{to_json, to_value};
+use crate::domain::{Refusal, SiteCalendar};
 
 #[derive(Serialize)]
 struct RefusalJson {

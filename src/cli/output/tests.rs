@@ -50,12 +50,12 @@ fn parsed(output: &Output) -> Value {
 #[test]
 fn a_held_claim_has_the_agreed_shape_with_the_sites_offset() {
     let site = site();
-    let view = ClaimPrinter {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:00:00Z"),
         repeated: false,
     };
-    let output = view.slot(&slot_hold());
+    let output = printer.slot(&slot_hold());
     assert_eq!(
         output.json,
         concat!(
@@ -74,26 +74,26 @@ fn a_held_claim_has_the_agreed_shape_with_the_sites_offset() {
 #[test]
 fn r26_text_is_harmless_and_json_is_exact() {
     let site = site();
-    let view = ClaimPrinter {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:00:00Z"),
         repeated: true,
     };
-    for output in [view.slot(&slot_hold()), view.slots(&[slot_hold()])] {
+    for output in [printer.slot(&slot_hold()), printer.slots(&[slot_hold()])] {
         assert!(!output.text.contains('\u{1b}'), "{}", output.text);
         assert!(output.text.contains("␛[2J"), "{}", output.text);
     }
     assert_eq!(
-        parsed(&view.slot(&slot_hold()))["guest"],
+        parsed(&printer.slot(&slot_hold()))["guest"],
         "Müller \u{1b}[2J"
     );
-    assert_eq!(parsed(&view.slot(&slot_hold()))["repeated"], true);
+    assert_eq!(parsed(&printer.slot(&slot_hold()))["repeated"], true);
 }
 
 #[test]
 fn a_claim_that_is_not_held_has_no_deadline() {
     let site = site();
-    let view = ClaimPrinter {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:20:00Z"),
         repeated: false,
@@ -102,11 +102,11 @@ fn a_claim_that_is_not_held_has_no_deadline() {
         state: ClaimState::Expired,
         ..slot_hold()
     };
-    let json = parsed(&view.slots(&[expired]));
+    let json = parsed(&printer.slots(&[expired]));
     assert_eq!(json[0]["expires_at"], Value::Null);
     assert_eq!(json[0]["seconds_left"], Value::Null);
     assert_eq!(
-        parsed(&view.stock(&stock_hold())),
+        parsed(&printer.stock(&stock_hold())),
         json!({
             "hold_id": 5, "group_id": null, "site": "Riverside House", "item": "Breakfast", "quantity": 3,
             "purpose": "guest", "state": "confirmed", "guest": "Okafor", "note": "early", "party": null,
@@ -119,12 +119,12 @@ fn a_claim_that_is_not_held_has_no_deadline() {
 #[test]
 fn r11_a_hold_that_is_due_says_so() {
     let site = site();
-    let view = ClaimPrinter {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:10:00Z"),
         repeated: false,
     };
-    let output = view.slot(&slot_hold());
+    let output = printer.slot(&slot_hold());
     assert_eq!(parsed(&output)["seconds_left"], 0);
     assert!(output.text.contains("is expiring"), "{}", output.text);
 }

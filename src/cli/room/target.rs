@@ -8,11 +8,8 @@ use crate::store::SiteStore;
 
 /// What was typed; something was.
 pub(crate) struct Target {
-    /// The other room.
     pub(crate) to_room: Option<String>,
-    /// The new start.
     pub(crate) from: Option<String>,
-    /// The new end.
     pub(crate) to: Option<String>,
 }
 
