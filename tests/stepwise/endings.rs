@@ -1,6 +1,6 @@
 //! Every end of a transaction, at every gate: without a COMMIT nothing of it remains, and whoever waits goes on.
 
-use keyrack::domain::{Command, Refusal, Request, SlotLine, StockLine};
+use keyrack::domain::{Command, Refusal, Request, SlotDetails, SlotLine, StockLine};
 use keyrack::store::stepping::Ending;
 use keyrack::store::{StepPlace, StepView, Stepwise, StoreError};
 use sqlx::Executor;
@@ -127,9 +127,7 @@ async fn nothing_remains_of_any(end: End) {
             quantity: 1,
         }],
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     };
     nothing_remains(&test, end, group, &on_tickets).await;
 }

@@ -6,8 +6,8 @@ use crate::demo::scenario::hand::Goal;
 use crate::demo::scenario::words::{self, Hole};
 use crate::demo::scenario::{Ask, Place};
 use crate::domain::{
-    Command, GroupId, Item, Period, Room, RoomId, SiteCalendar, SlotHoldId, SlotLine, StockHoldId,
-    StockLine,
+    Command, GroupId, Item, Period, Room, RoomId, SiteCalendar, SlotDetails, SlotHoldId, SlotLine,
+    StockHoldId, StockLine,
 };
 use crate::store::{SiteStore, StoreError};
 
@@ -227,9 +227,7 @@ impl Setting {
                     room: line.room,
                     period: line.period,
                     ttl,
-                    guest,
-                    note,
-                    party,
+                    details: SlotDetails::new(guest, note, party),
                 },
                 (place, None) => {
                     let line = self.stock(place)?;
@@ -254,9 +252,7 @@ impl Setting {
             rooms,
             stock,
             ttl,
-            guest,
-            note,
-            party,
+            details: SlotDetails::new(guest, note, party),
         })
     }
 

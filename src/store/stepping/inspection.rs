@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::postgres::PgConnection;
 
 use crate::domain::text::harmless;
-use crate::domain::{Command, SiteId};
+use crate::domain::{ClaimNumber, Command, SiteId};
 use crate::store::connection::connections::desk_of_session;
 use crate::store::stepping::trace::{StepText, Texts};
 use crate::store::stepping::view::{Deadline, HeldLock, KnownFrom, OtherSession};
@@ -252,30 +252,11 @@ pub(super) async fn deadline(
     site: SiteId,
     command: &Command,
 ) -> Result<Option<Deadline>, sqlx::Error> {
-    let (slot, stock, group) = match command {
-        Command::ConfirmSlot { hold, .. }
-        | Command::CancelSlot { hold, .. }
-        | Command::EditSlot { hold, .. }
-        | Command::RenewSlot { hold, .. }
-        | Command::MoveSlot { hold, .. }
-        | Command::SwapSlots { first: hold, .. } => (Some(hold.0), None, None),
-        Command::ConfirmStock { hold, .. }
-        | Command::CancelStock { hold, .. }
-        | Command::RenewStock { hold, .. } => (None, Some(hold.0), None),
-        Command::ConfirmGroup { group }
-        | Command::RenewGroup { group, .. }
-        | Command::CancelGroup { group, .. } => (None, None, Some(group.0)),
-        Command::HoldSlot { .. }
-        | Command::BlockSlot { .. }
-        | Command::ImportSlot { .. }
-        | Command::HoldStock { .. }
-        | Command::HoldGroup { .. }
-        | Command::ReceiveStock { .. }
-        | Command::AdjustStock { .. }
-        | Command::AddRoom { .. }
-        | Command::RetireRoom { .. }
-        | Command::AddItem { .. }
-        | Command::RetireItem { .. } => return Ok(None),
+    let (slot, stock, group) = match command.claim() {
+        Some(ClaimNumber::Slot(hold)) => (Some(hold.0), None, None),
+        Some(ClaimNumber::Stock(hold)) => (None, Some(hold.0), None),
+        Some(ClaimNumber::Group(group)) => (None, None, Some(group.0)),
+        None => return Ok(None),
     };
     let at = sqlx::query_scalar!(
         r#"

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::domain::Done;
+use crate::domain::Success;
 use crate::domain::text::harmless;
 use crate::store::stepping::trace::{Story, Told};
 use crate::store::stepping::view::{Deadline, HeldLock, KnownFrom, StepPlace};
@@ -162,14 +162,14 @@ pub(super) fn consequences(
 pub(super) fn deadline(story: &Story, place: &StepPlace) -> Option<Deadline> {
     if let StepPlace::Answered(answer) | StepPlace::Done(answer) = place {
         let (words, at) = match answer.outcome.as_ref().ok()? {
-            Done::Slot(hold) => (format!("room claim {}", hold.id), hold.expires_at),
-            Done::Stock(hold) => (format!("stock claim {}", hold.id), hold.expires_at),
-            Done::Group(group) => {
+            Success::Slot(hold) => (format!("room claim {}", hold.id), hold.expires_at),
+            Success::Stock(hold) => (format!("stock claim {}", hold.id), hold.expires_at),
+            Success::Group(group) => {
                 let slots = group.slots.iter().filter_map(|hold| hold.expires_at);
                 let stock = group.stock.iter().filter_map(|hold| hold.expires_at);
                 (format!("group {}", group.id), slots.chain(stock).min())
             }
-            Done::Room(_) | Done::Item(_) => return None,
+            Success::Room(_) | Success::Item(_) => return None,
         };
         return at.map(|at| Deadline { words, at });
     }
