@@ -4,11 +4,12 @@
 mod support;
 
 use chrono::TimeDelta;
+use keyrack::domain::sentences::fault::FaultKind;
 use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
     ClaimState, Command, Done, EventKind, Refusal, Request, ServerCommand, Subject,
 };
-use keyrack::store::{HistoryOf, StoreError};
+use keyrack::store::HistoryOf;
 use support::{HOUSE, TestHouse, change_site, hold_slot, hour, hours, refusal};
 
 #[tokio::test]
@@ -158,7 +159,7 @@ async fn a_character_that_can_not_be_stored_is_the_persons_to_remove() {
         .execute(Request::fresh(test.desk.clone(), command))
         .await
         .unwrap_err();
-    assert!(matches!(error, StoreError::Usage(_)), "{error}");
+    assert_eq!(error.kind(), FaultKind::Usage, "{error}");
     assert!(matches!(
         test.ask(hold_slot(test.blue, hours(0, 2), None))
             .await

@@ -17,6 +17,7 @@ pub mod mistake;
 pub mod period;
 pub mod refusal;
 pub mod rule;
+pub mod sentences;
 pub mod server;
 pub mod site_file;
 pub mod text;
@@ -29,7 +30,9 @@ pub use command::{
     Answer, Change, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
 };
 pub use event::{Event, EventKind, Subject};
-pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};
+pub use ids::{
+    ClaimId, Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version,
+};
 pub use period::{Period, PeriodError};
 pub use refusal::Refusal;
 pub use server::{Applied, ServerAnswer, ServerCommand, ServerRequest, SiteChange};

@@ -125,7 +125,8 @@ impl SiteStore {
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] if nothing was sent, [`StoreError::Unknown`] if something was and nobody could say
-    /// what became of it, [`StoreError::Usage`] if a name is taken, and faults.
+    /// what became of it, and other faults: a guard, if a
+    /// name is taken.
     pub async fn execute(&self, request: Request) -> Result<Answer, StoreError> {
         self.execute_reporting(request, |_| ()).await
     }
@@ -150,7 +151,7 @@ impl Store {
     /// Asks for a command to the server and waits for the answer, in the way of [`SiteStore::execute`].
     ///
     /// # Errors
-    /// As [`SiteStore::execute`]; [`StoreError::Usage`] also if the site is a demo's and can't be meant.
+    /// As [`SiteStore::execute`]; a guard also if the site is a demo's and can't be meant.
     pub async fn execute_server(&self, request: ServerRequest) -> Result<ServerAnswer, StoreError> {
         self.answer(request, |_| ()).await
     }
@@ -172,9 +173,9 @@ impl Store {
         })
         .await
         .unwrap_or_else(|error| {
-            Err(StoreError::Fault(format!(
-                "The command's task ended early: {error}"
-            )))
+            Err(StoreError::TaskEnded {
+                reason: error.to_string(),
+            })
         })
     }
 

@@ -121,9 +121,7 @@ impl Store {
                 // What it has to say besides is for the log, which has the code.
                 let _ = fault(error);
                 tracing::error!(%error, "the text of the protocol is not whole");
-                StoreError::Fault(
-                    "Something of Keyrack is missing in this database. Run `keyrack db migrate`, then try again.".into(),
-                )
+                StoreError::SchemaIncomplete
             }
         }
     }
