@@ -14,9 +14,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use keyrack::console::model::Model;
 use keyrack::console::{update, view};
 use keyrack::domain::{
-    BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, NightTimes, Period, Purpose, Room,
-    RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject,
-    Version,
+    ClaimState, Desk, Event, EventKind, Item, ItemId, Period, Purpose, Room, RoomId, SlotHold,
+    SlotHoldId, StockHold, StockHoldId, Subject, examples,
 };
 use keyrack::store::Snapshot;
 use keyrack::terminal::theme::{Background, Colours, Theme};
@@ -45,11 +44,9 @@ fn room(id: i64) -> Room {
         id: RoomId(id),
         name: format!("Room {id}"),
         capacity: 4,
-        booked_by: BookedBy::Hour,
-        night_times: NightTimes::default(),
         turnaround: TimeDelta::minutes(15),
         features: vec!["screen".into(), "step-free".into()],
-        retired_at: None,
+        ..examples::room()
     }
 }
 
@@ -67,12 +64,6 @@ fn claims(rooms: &[Room], first_day: DateTime<Utc>) -> Vec<SlotHold> {
                 let held = id % 3 == 0;
                 claims.push(SlotHold {
                     id: SlotHoldId(id),
-                    group: None,
-                    room: room.id,
-                    room_name: room.name.clone(),
-                    period,
-                    occupied_until: period.end() + room.turnaround,
-                    nights: None,
                     purpose: if id % 17 == 1 {
                         Purpose::Block
                     } else {
@@ -87,11 +78,7 @@ fn claims(rooms: &[Room], first_day: DateTime<Utc>) -> Vec<SlotHold> {
                     note: "wants the window open".into(),
                     party: Some(3),
                     expires_at: held.then(|| now() + TimeDelta::seconds(300 + id % 600)),
-                    version: Version(1),
-                    desk: desk(),
-                    request: None,
-                    created_at: now(),
-                    changed_at: now(),
+                    ..examples::slot_hold(room, period)
                 });
                 start = period.end() + TimeDelta::hours(1);
             }
@@ -104,11 +91,10 @@ fn items() -> Vec<Item> {
     let item = |id| Item {
         id: ItemId(id),
         name: format!("Item {id}"),
-        total: 40,
         available: 20,
         held: 8,
         sold: 12,
-        retired_at: None,
+        ..examples::item()
     };
     (1..=ITEMS).map(item).collect()
 }
@@ -116,19 +102,10 @@ fn items() -> Vec<Item> {
 fn stock_claims(items: &[Item]) -> Vec<StockHold> {
     let claim = |(id, item): (i64, &Item)| StockHold {
         id: StockHoldId(id),
-        group: None,
-        item: item.id,
-        item_name: item.name.clone(),
-        quantity: 2,
         state: ClaimState::Held,
         guest: "Lindqvist".into(),
-        note: String::new(),
         expires_at: Some(now() + TimeDelta::seconds(300 + id)),
-        version: Version(1),
-        desk: desk(),
-        request: None,
-        created_at: now(),
-        changed_at: now(),
+        ..examples::stock_hold(item, 2, now())
     };
     (1..)
         .zip(items.iter().cycle().take(48))
@@ -160,17 +137,7 @@ fn picture() -> Snapshot {
     let claims = claims(&rooms, first_day);
     let items = items();
     Snapshot {
-        site: Site {
-            id: SiteId(1),
-            name: "Riverside House".into(),
-            calendar: SiteCalendar::new(chrono_tz::Europe::London),
-            default_hold: TimeDelta::minutes(10),
-            longest_hold: TimeDelta::hours(2),
-            renewals: 3,
-            horizon: TimeDelta::days(400),
-            is_default: true,
-            is_demo: false,
-        },
+        site: examples::site(),
         window: Period::new(first_day, first_day + TimeDelta::days(DAYS)).unwrap(),
         stock_claims: stock_claims(&items),
         events: events(&claims),

@@ -142,6 +142,9 @@ impl<'a> Visit<'a> for Names {
         }
     }
 
+    /// `pub(super)` says who may use an item, and uses nothing.
+    fn visit_visibility(&mut self, _: &'a syn::Visibility) {}
+
     fn visit_path(&mut self, path: &'a syn::Path) {
         let segments: Vec<String> = path
             .segments

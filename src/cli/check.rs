@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::{Output, table};
 use crate::domain::rule;
-
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{Output, table};
 
 #[derive(Serialize)]
 struct CheckJson<'a> {

@@ -1,4 +1,4 @@
-//! Which database a command works on: the one that the user named, or Keyrack's own (design sections 9 and 10).
+//! Which database a command works on: the one that the user named, or Keyrack's own.
 //!
 //! A database that the user named is set up by `keyrack db migrate` or on a yes, and never gets samples. Keyrack's own
 //! is set up without a question, and gets the sample house when it is fresh.
@@ -12,8 +12,10 @@ use crate::domain::{Command, Desk, Request, RequestId};
 use crate::postgres::{self, Progress, Server, Settings};
 use crate::store::{SchemaState, SiteOpening, SiteStore, Store, StoreError};
 
-use super::failure::Failure;
-use super::{Global, complain, sample};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::print::complain;
+use crate::cli::sample;
 
 /// Which steps of starting up are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

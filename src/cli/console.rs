@@ -11,10 +11,10 @@ use crate::console::run::terminal::{self, Context};
 use crate::postgres::Server;
 use crate::store::Revive;
 
-use super::Global;
-use super::connect::{Session, Steps};
-use super::failure::Failure;
-use super::output::Output;
+use crate::cli::connect::{Session, Steps};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::Output;
 
 const GREETING: &str = r#"Welcome to Keyrack. There is no house in this database yet: describe one in a file,
 

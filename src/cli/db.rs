@@ -10,10 +10,11 @@ use serde::Serialize;
 use crate::postgres::{self, Status, Stopped};
 use crate::store::SchemaState;
 
-use super::connect::{Session, Steps, ask, settings};
-use super::failure::Failure;
-use super::output::Output;
-use super::{Global, complain};
+use crate::cli::connect::{Session, Steps, ask, settings};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::Output;
+use crate::cli::print::complain;
 
 /// What to do with the database.
 #[derive(Debug, Subcommand)]

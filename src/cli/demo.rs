@@ -14,10 +14,11 @@ use crate::domain::{Desk, SiteFile};
 use crate::store::{DemoSite, StoreError};
 use crate::terminal::signals::Signals;
 
-use super::connect::{Session, Steps};
-use super::failure::Failure;
-use super::output::Output;
-use super::{Global, console, sample, scenario};
+use crate::cli::connect::{Session, Steps};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::Output;
+use crate::cli::{console, sample, scenario};
 
 const SITE_FILE: &str = include_str!("../../assets/demo-house.toml");
 
@@ -55,7 +56,7 @@ impl Command {
         if let Some(path) = &self.transcript {
             demo::file::try_out(path).map_err(|error| Failure::Usage(error.to_string()))?;
         }
-        let config = super::console::config()?;
+        let config = console::config()?;
         let session = Session::open(global, Steps::Every).await?;
         let result = self.show(global, &session, config, scenario).await;
         session.close().await;

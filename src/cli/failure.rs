@@ -1,13 +1,12 @@
-//! Why a command did not do what was asked, and the exit code that says so (design section 9).
+//! Why a command did not do what was asked, and the exit code that says so.
 
 use std::process::ExitCode;
 
 use color_eyre::eyre::Report;
 
-use crate::domain::local_time::PeriodTextError;
 use crate::domain::sentences::fault::FaultKind;
 use crate::domain::text::harmless;
-use crate::domain::{FailedLine, LineKind, Refusal, SiteCalendar};
+use crate::domain::{FailedLine, LineKind, Refusal, SiteCalendar, TimeTextError};
 use crate::postgres::PostgresError;
 use crate::store::{SiteStore, StoreError};
 
@@ -101,11 +100,12 @@ impl Failure {
         self
     }
 
-    /// What was typed as times is no period.
-    pub fn times(error: PeriodTextError, calendar: &SiteCalendar) -> Self {
+    /// What was typed is no time, no date or no period.
+    pub fn times(error: TimeTextError, calendar: &SiteCalendar) -> Self {
         match error {
-            PeriodTextError::Refused(refusal) => Self::refused(refusal, calendar),
-            PeriodTextError::Unreadable(sentence) => Self::Usage(sentence),
+            TimeTextError::Refused(refusal) => Self::refused(refusal, calendar),
+            TimeTextError::Unreadable(sentence) => Self::Usage(sentence),
+            TimeTextError::NeedsNow => Self::Fault(error.into()),
         }
     }
 

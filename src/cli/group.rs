@@ -7,10 +7,12 @@ use clap::Subcommand;
 use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
 use crate::store::SiteStore;
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{Output, View};
-use super::{HoldArguments, LengthArgument, RequestArgument, execute, room, stock};
+use crate::cli::arguments::{self, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::connect::Session;
+use crate::cli::execute::execute;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{Output, View};
 
 /// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
 #[derive(Debug, Subcommand)]
@@ -35,7 +37,7 @@ pub enum Command {
     /// Make all that is held of a group last
     Confirm {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
         #[command(flatten)]
         request: RequestArgument,
@@ -43,7 +45,7 @@ pub enum Command {
     /// Give all that is held of a group more time
     Renew {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
         #[command(flatten)]
         length: LengthArgument,
@@ -53,7 +55,7 @@ pub enum Command {
     /// Give a whole group back; refused if stock of it is sold
     Cancel {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
         /// Why
         #[arg(
@@ -72,7 +74,7 @@ pub enum Command {
     /// Show a group and its claims
     Show {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         group: i64,
     },
 }
@@ -187,10 +189,10 @@ async fn room_lines(site_store: &SiteStore, texts: &[RoomText]) -> Result<Vec<Sl
 }
 
 async fn room_line(site_store: &SiteStore, text: &RoomText) -> Result<SlotLine, Failure> {
-    let room = room::named(site_store, &text.room).await?;
+    let room = lookup::room(site_store, &text.room).await?;
     Ok(SlotLine {
         room: room.id,
-        period: room::period(site_store, &room, &text.from, &text.to)?,
+        period: lookup::period(site_store, &room, &text.from, &text.to).await?,
     })
 }
 
@@ -209,8 +211,8 @@ async fn stock_lines(
 
 async fn stock_line(site_store: &SiteStore, text: &StockText) -> Result<StockLine, Failure> {
     Ok(StockLine {
-        item: stock::named(site_store, &text.item).await?.id,
-        quantity: stock::countable(site_store, text.quantity)?,
+        item: lookup::item(site_store, &text.item).await?.id,
+        quantity: lookup::countable(site_store, text.quantity)?,
     })
 }
 

@@ -6,19 +6,20 @@ use uuid::Uuid;
 use crate::domain::{RequestId, SlotHoldId, StockHoldId};
 use crate::store::HistoryOf;
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{self, Output};
+use crate::cli::arguments;
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
 
 /// What to tell the history of; the whole house, if nothing is named.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct Command {
     /// Of one claim on a room
-    #[arg(long, value_name = "N", value_parser = super::number)]
+    #[arg(long, value_name = "N", value_parser = arguments::number)]
     room_hold: Option<i64>,
     /// Of one claim on stock
-    #[arg(long, value_name = "N", value_parser = super::number)]
+    #[arg(long, value_name = "N", value_parser = arguments::number)]
     stock_hold: Option<i64>,
     /// Of one request
     #[arg(long, value_name = "UUID")]

@@ -15,10 +15,10 @@ use crate::store::lab::{STRATEGIES, Strategy, strategy};
 use crate::terminal::detect::{colours_for, is_ascii};
 use crate::terminal::theme::Colours;
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{self, Output, Paper};
-use super::stop::Stop;
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output, Paper};
+use crate::cli::stop::Stop;
 
 /// What to measure, and how.
 #[derive(Debug, Args)]

@@ -4,20 +4,20 @@ use chrono::{Datelike, Days, NaiveDate};
 use clap::Args;
 use serde::Serialize;
 
-use crate::domain::local_time::date_for;
 use crate::domain::text::harmless;
 use crate::domain::{Period, Room, SiteCalendar, SlotHold, duration};
 use crate::store::Snapshot;
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{Output, View, item_json, items_table, table};
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{Output, View, item_json, items_table, table};
 
 /// Which days.
 #[derive(Debug, Args)]
 pub struct Command {
-    /// The day; without it, today in the house
-    #[arg(long, value_name = "DATE")]
+    /// The day, like 2027-01-01, 3 dec, thu, tomorrow or +7; without it, today in the house
+    #[arg(long, value_name = "DATE", allow_negative_numbers = true)]
     date: Option<String>,
     /// The week from Monday to Sunday that the day is in
     #[arg(long)]
@@ -52,7 +52,7 @@ impl Command {
         let site_store = session.site_store().await?;
         let calendar = &site_store.site().calendar;
         let date = match &self.date {
-            Some(typed) => date_for(typed).map_err(|error| Failure::times(error, calendar))?,
+            Some(typed) => lookup::times(&site_store, |reader| reader.date(typed)).await?,
             None => calendar.date(site_store.now().await?),
         };
         let days = days(calendar, date, self.week);

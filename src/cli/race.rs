@@ -10,10 +10,11 @@ use tokio::sync::Barrier;
 use crate::domain::{Command as Wanted, Desk, Done, Request};
 use crate::store::{SiteStore, StoreError};
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{self, Client, Output, Reply};
-use super::{LengthArgument, room, stock};
+use crate::cli::arguments::LengthArgument;
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{self, Client, Output, Reply};
 
 /// What they want: a room for a period, or a quantity of an item. Each client has a connection of its own, and all ask
 /// at once. Who wins holds as usual.
@@ -24,7 +25,7 @@ pub struct Command {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     clients: u16,
     /// They want a room: a name or #12, when it starts, when it ends
-    #[arg(long, num_args = 3, value_names = ["ROOM", "FROM", "TO"])]
+    #[arg(long, num_args = 3, value_names = ["ROOM", "FROM", "TO"], allow_negative_numbers = true)]
     room: Vec<String>,
     /// They want stock: a name or #12, and how many each
     #[arg(long, num_args = 2, value_names = ["ITEM", "QUANTITY"])]
@@ -57,10 +58,10 @@ impl Command {
     async fn wanted(&self, site_store: &SiteStore) -> Result<Wanted, Failure> {
         let (ttl, guest, note) = (self.length.ttl, String::new(), String::new());
         if let [name, from, to] = self.room.as_slice() {
-            let room = room::named(site_store, name).await?;
+            let room = lookup::room(site_store, name).await?;
             return Ok(Wanted::HoldSlot {
                 room: room.id,
-                period: room::period(site_store, &room, from, to)?,
+                period: lookup::period(site_store, &room, from, to).await?,
                 ttl,
                 guest,
                 note,
@@ -73,8 +74,8 @@ impl Command {
             ));
         };
         Ok(Wanted::HoldStock {
-            item: stock::named(site_store, name).await?.id,
-            quantity: stock::countable(site_store, stock::quantity(quantity)?)?,
+            item: lookup::item(site_store, name).await?.id,
+            quantity: lookup::countable(site_store, lookup::quantity(quantity)?)?,
             ttl,
             guest,
             note,

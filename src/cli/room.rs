@@ -5,27 +5,29 @@ mod target;
 use chrono::TimeDelta;
 use clap::Subcommand;
 
-use crate::domain::local_time::{instant_for, period_for, window_end_for};
 use crate::domain::{
-    self, BookedBy, Change, ClaimState, NewRoom, NightTimes, Period, PeriodError, Room, SlotHold,
-    SlotHoldId, duration,
+    self, BookedBy, Change, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId,
+    duration,
 };
 use crate::store::{FreeSearch, SiteStore, SlotFilter};
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{self, Output, View};
-use super::{ClaimArguments, HoldArguments, LengthArgument, RequestArgument, execute};
+use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::connect::Session;
+use crate::cli::execute::execute;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{self, Output, View};
 use target::Target;
 
 /// What to do with rooms. ROOM is a name, or #12 for an id. FROM and TO are the house's own time, like
-/// 2027-01-01T10:00 (24:00 can end a day), or RFC 3339 with an offset; for a room by the night, dates.
+/// 2027-01-01T10:00, "tomorrow 10:00", "thu 15:00", "3 dec 9:30", now or tonight (18:00); 24:00 can end a day; or RFC 3339
+/// with an offset. For a room by the night they are dates: 2027-01-01, "3 dec", thu, tomorrow, +7.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Add a room
     Add {
         /// Its name
-        #[arg(value_parser = super::new_name)]
+        #[arg(value_parser = arguments::new_name)]
         name: String,
         /// How many people fit in
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]
@@ -55,9 +57,11 @@ pub enum Command {
     Hold {
         /// A name, or #12
         room: String,
-        /// When it starts: 2027-01-01T10:00, or the date of arrival
+        /// When it starts: 2027-01-01T10:00, "tomorrow 10:00", now; or the date of arrival
+        #[arg(allow_negative_numbers = true)]
         from: String,
-        /// When it ends: 2027-01-01T11:30, 24:00, or the date of departure
+        /// When it ends: 2027-01-01T11:30, 11:30, 24:00; or the date of departure
+        #[arg(allow_negative_numbers = true)]
         to: String,
         #[command(flatten)]
         hold: HoldArguments,
@@ -72,11 +76,13 @@ pub enum Command {
         /// A name, or #12
         room: String,
         /// When it starts
+        #[arg(allow_negative_numbers = true)]
         from: String,
         /// When it ends
+        #[arg(allow_negative_numbers = true)]
         to: String,
         /// Why
-        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
+        #[arg(long, value_name = "TEXT", value_parser = arguments::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -130,10 +136,10 @@ pub enum Command {
         #[arg(long, value_name = "ROOM")]
         to_room: Option<String>,
         /// When it starts, in the way of the room that it moves to
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         from: Option<String>,
         /// When it ends
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         to: Option<String>,
     },
     /// Let two claims exchange rooms and times as one change; shows the first
@@ -141,13 +147,13 @@ pub enum Command {
         #[command(flatten)]
         claim: ClaimArguments,
         /// The number of the other claim
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         other: i64,
     },
     /// Show one claim
     Show {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         hold: i64,
     },
     /// List claims
@@ -156,10 +162,10 @@ pub enum Command {
         #[arg(long)]
         room: Option<String>,
         /// Only what ends after this time or date
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         from: Option<String>,
         /// Only what starts before this time or date
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         to: Option<String>,
         /// Only in this state: held, confirmed, cancelled or expired
         #[arg(long)]
@@ -171,10 +177,10 @@ pub enum Command {
     /// Find the first free time in each room that will do
     Free {
         /// When it may start at the earliest: a time, or a date
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         from: String,
         /// When it must have ended: a time, or the last date
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         to: String,
         /// For how long, like 2h; for rooms by the night, 2d are two nights
         #[arg(long = "for", value_name = "DURATION", value_parser = duration::parse)]
@@ -213,7 +219,7 @@ impl Command {
                 features,
             } => {
                 let search = FreeSearch {
-                    window: window(&site_store, &from, &to, length)?,
+                    window: window(&site_store, &from, &to, length).await?,
                     length,
                     party,
                     features,
@@ -240,7 +246,7 @@ impl Command {
                 (request.id(), domain::Command::AddRoom { room })
             }
             Self::Retire { room, request } => {
-                let room = named(&site_store, &room).await?.id;
+                let room = lookup::room(&site_store, &room).await?.id;
                 (request.id(), domain::Command::RetireRoom { room })
             }
             Self::Hold {
@@ -251,8 +257,8 @@ impl Command {
                 party,
                 request,
             } => {
-                let room = named(&site_store, &room).await?;
-                let period = period(&site_store, &room, &from, &to)?;
+                let room = lookup::room(&site_store, &room).await?;
+                let period = lookup::period(&site_store, &room, &from, &to).await?;
                 let command = domain::Command::HoldSlot {
                     room: room.id,
                     period,
@@ -270,8 +276,8 @@ impl Command {
                 reason,
                 request,
             } => {
-                let room = named(&site_store, &room).await?;
-                let period = period(&site_store, &room, &from, &to)?;
+                let room = lookup::room(&site_store, &room).await?;
+                let period = lookup::period(&site_store, &room, &from, &to).await?;
                 let command = domain::Command::BlockSlot {
                     room: room.id,
                     period,
@@ -348,34 +354,8 @@ impl Command {
     }
 }
 
-/// The room that a person means.
-pub async fn named(site_store: &SiteStore, name: &str) -> Result<Room, Failure> {
-    site_store
-        .room_named(name)
-        .await?
-        .map_err(|refusal| Failure::refused(refusal, &site_store.site().calendar))
-}
-
-/// The period that a person means for a room.
-pub fn period(
-    site_store: &SiteStore,
-    room: &Room,
-    from: &str,
-    to: &str,
-) -> Result<Period, Failure> {
-    let calendar = &site_store.site().calendar;
-    period_for(room, from, to, calendar).map_err(|error| Failure::times(error, calendar))
-}
-
-async fn claim(site_store: &SiteStore, hold: SlotHoldId) -> Result<SlotHold, Failure> {
-    match site_store.slot_hold(hold).await? {
-        Some(found) => Ok(found),
-        None => Err(Failure::no_such_hold(site_store, hold.0).await),
-    }
-}
-
 async fn show(site_store: &SiteStore, hold: SlotHoldId) -> Result<Output, Failure> {
-    let found = claim(site_store, hold).await?;
+    let found = lookup::slot_hold(site_store, hold).await?;
     let view = View {
         site: site_store.site(),
         now: site_store.now().await?,
@@ -385,16 +365,17 @@ async fn show(site_store: &SiteStore, hold: SlotHoldId) -> Result<Output, Failur
 }
 
 /// Where to look for something free.
-fn window(
+async fn window(
     site_store: &SiteStore,
     from: &str,
     to: &str,
     length: TimeDelta,
 ) -> Result<Period, Failure> {
     let calendar = &site_store.site().calendar;
-    let times = |error| Failure::times(error, calendar);
-    let from = instant_for(from, calendar).map_err(times)?;
-    let to = window_end_for(to, calendar).map_err(times)?;
+    let (from, to) = lookup::times(site_store, |reader| {
+        Ok((reader.instant(from)?, reader.window_end(to)?))
+    })
+    .await?;
     let window = Period::new(from, to).and_then(|window| match length > TimeDelta::zero() {
         true => Ok(window),
         false => Err(PeriodError::Empty),
@@ -410,20 +391,21 @@ async fn filter(
     state: Option<ClaimState>,
     guest: Option<String>,
 ) -> Result<SlotFilter, Failure> {
-    let calendar = &site_store.site().calendar;
-    let instant = |typed: Option<String>| {
-        typed
-            .map(|typed| instant_for(&typed, calendar))
-            .transpose()
-            .map_err(|error| Failure::times(error, calendar))
-    };
+    let (from, to) = lookup::times(site_store, |reader| {
+        let instant = |typed: &Option<String>| {
+            let instant = typed.as_deref().map(|typed| reader.instant(typed));
+            instant.transpose()
+        };
+        Ok((instant(&from)?, instant(&to)?))
+    })
+    .await?;
     Ok(SlotFilter {
         room: match room {
-            Some(name) => Some(named(site_store, &name).await?.id),
+            Some(name) => Some(lookup::room(site_store, &name).await?.id),
             None => None,
         },
-        from: instant(from)?,
-        to: instant(to)?,
+        from,
+        to,
         state,
         guest,
     })

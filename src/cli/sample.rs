@@ -8,14 +8,13 @@ use color_eyre::eyre::{Report, WrapErr};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::domain::local_time::period_for;
 use crate::domain::{
     Answer, BookedBy, Command, Desk, Done, Refusal, Request, RequestId, Room, ServerCommand,
-    ServerRequest, SiteCalendar, SiteFile, duration,
+    ServerRequest, SiteCalendar, SiteFile, TimeReader, duration,
 };
 use crate::store::{SiteStore, Store};
 
-use super::failure::Failure;
+use crate::cli::failure::Failure;
 
 const SITE_FILE: &str = include_str!("../../assets/sample-house.toml");
 const DEMO_DAY: &str = include_str!("../../assets/demo-day.toml");
@@ -158,7 +157,9 @@ impl Booking {
             }
             (BookedBy::Hour, ..) => return None,
         };
-        let period = period_for(room, &from, &to, calendar).ok()?;
+        let period = TimeReader::without_clock(calendar)
+            .period(room, &from, &to)
+            .ok()?;
         Some(match self.state {
             State::Block => Command::BlockSlot {
                 room: room.id,

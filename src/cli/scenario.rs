@@ -16,11 +16,12 @@ use crate::domain::Desk;
 use crate::domain::text::harmless;
 use crate::terminal::signals::Signals;
 
-use super::connect::{Session, Steps};
-use super::failure::Failure;
-use super::output::{Output, table};
-use super::stop::Stop;
-use super::{Global, console};
+use crate::cli::connect::{Session, Steps};
+use crate::cli::console;
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::{Output, table};
+use crate::cli::stop::Stop;
 
 /// How long a play is waited for whose screen is gone.
 const GRACE: Duration = Duration::from_millis(300);

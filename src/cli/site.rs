@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::domain::text::harmless;
 use crate::domain::{RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange, SiteFile};
 
-use super::RequestArgument;
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{self, Output, SiteJson, table};
+use crate::cli::arguments::{self, RequestArgument};
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output, SiteJson, table};
 
 /// What to do with houses.
 #[derive(Debug, Subcommand)]
@@ -23,7 +23,7 @@ pub enum Command {
     /// Add a house
     Add {
         /// Its name
-        #[arg(value_parser = super::new_name)]
+        #[arg(value_parser = arguments::new_name)]
         name: String,
         /// Its IANA time zone, like Europe/London
         zone: String,

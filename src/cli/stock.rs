@@ -2,13 +2,15 @@
 
 use clap::Subcommand;
 
-use crate::domain::{self, ClaimState, Item, NewItem, Refusal, StockHoldId};
+use crate::domain::{self, ClaimState, NewItem, StockHoldId};
 use crate::store::{SiteStore, StockFilter};
 
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::{self, Output, View};
-use super::{ClaimArguments, HoldArguments, LengthArgument, RequestArgument, execute};
+use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::connect::Session;
+use crate::cli::execute::execute;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{self, Output, View};
 
 /// What to do with stock. ITEM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
@@ -16,7 +18,7 @@ pub enum Command {
     /// Add an item
     Add {
         /// Its name
-        #[arg(value_parser = super::new_name)]
+        #[arg(value_parser = arguments::new_name)]
         name: String,
         /// How many there are
         #[arg(allow_negative_numbers = true)]
@@ -34,7 +36,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         quantity: i64,
         /// Why
-        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
+        #[arg(long, value_name = "TEXT", value_parser = arguments::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -47,7 +49,7 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         change: i64,
         /// Why
-        #[arg(long, value_name = "TEXT", value_parser = super::reason)]
+        #[arg(long, value_name = "TEXT", value_parser = arguments::reason)]
         reason: String,
         #[command(flatten)]
         request: RequestArgument,
@@ -99,7 +101,7 @@ pub enum Command {
     /// Show one claim
     Show {
         /// Its number
-        #[arg(value_parser = super::number)]
+        #[arg(value_parser = arguments::number)]
         hold: i64,
     },
     /// List claims
@@ -125,7 +127,7 @@ impl Command {
             Self::Show { hold } => return show(&site_store, StockHoldId(hold)).await,
             Self::Holds { item, state, guest } => {
                 let item = match item {
-                    Some(name) => Some(named(&site_store, &name).await?.id),
+                    Some(name) => Some(lookup::item(&site_store, &name).await?.id),
                     None => None,
                 };
                 return holds(&site_store, StockFilter { item, state, guest }).await;
@@ -135,12 +137,12 @@ impl Command {
                 quantity,
                 request,
             } => {
-                let quantity = countable(&site_store, quantity)?;
+                let quantity = lookup::countable(&site_store, quantity)?;
                 let item = NewItem { name, quantity };
                 (request.id(), domain::Command::AddItem { item })
             }
             Self::Retire { item, request } => {
-                let item = named(&site_store, &item).await?.id;
+                let item = lookup::item(&site_store, &item).await?.id;
                 (request.id(), domain::Command::RetireItem { item })
             }
             Self::Receive {
@@ -150,8 +152,8 @@ impl Command {
                 request,
             } => {
                 let command = domain::Command::ReceiveStock {
-                    item: named(&site_store, &item).await?.id,
-                    quantity: countable(&site_store, quantity)?,
+                    item: lookup::item(&site_store, &item).await?.id,
+                    quantity: lookup::countable(&site_store, quantity)?,
                     reason,
                 };
                 (request.id(), command)
@@ -163,8 +165,8 @@ impl Command {
                 request,
             } => {
                 let command = domain::Command::AdjustStock {
-                    item: named(&site_store, &item).await?.id,
-                    change: countable(&site_store, change)?,
+                    item: lookup::item(&site_store, &item).await?.id,
+                    change: lookup::countable(&site_store, change)?,
                     reason,
                 };
                 (request.id(), command)
@@ -176,8 +178,8 @@ impl Command {
                 request,
             } => {
                 let command = domain::Command::HoldStock {
-                    item: named(&site_store, &item).await?.id,
-                    quantity: countable(&site_store, quantity)?,
+                    item: lookup::item(&site_store, &item).await?.id,
+                    quantity: lookup::countable(&site_store, quantity)?,
                     ttl: hold.length.ttl,
                     guest: hold.guest,
                     note: hold.note,
@@ -210,32 +212,6 @@ impl Command {
         };
         execute(session, &site_store, id, command).await
     }
-}
-
-/// A quantity as it was typed.
-pub fn quantity(typed: &str) -> Result<i64, Failure> {
-    typed
-        .trim()
-        .parse()
-        .map_err(|_| Failure::Usage(format!("“{typed}” is not a quantity; write a number.")))
-}
-
-/// A quantity that the house can count; what is no quantity for other reasons the database refuses.
-pub fn countable(site_store: &SiteStore, quantity: i64) -> Result<i32, Failure> {
-    i32::try_from(quantity).map_err(|_| {
-        Failure::refused(
-            Refusal::QuantityInvalid { quantity },
-            &site_store.site().calendar,
-        )
-    })
-}
-
-/// The item that a person means.
-pub async fn named(site_store: &SiteStore, name: &str) -> Result<Item, Failure> {
-    site_store
-        .item_named(name)
-        .await?
-        .map_err(|refusal| Failure::refused(refusal, &site_store.site().calendar))
 }
 
 async fn show(site_store: &SiteStore, hold: StockHoldId) -> Result<Output, Failure> {

@@ -1,6 +1,6 @@
 //! The wish to stop a command that would go on: Ctrl-C or, where there is one, SIGTERM.
 
-use super::failure::Failure;
+use crate::cli::failure::Failure;
 
 /// Heard from the moment that this is made, also while nobody waits.
 pub struct Stop {

@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::domain::Desk;
 use crate::store::{SiteStore, StoreError};
 
-use super::complain;
-use super::connect::Session;
-use super::failure::Failure;
-use super::output::Output;
-use super::stop::Stop;
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::print::complain;
+use crate::cli::stop::Stop;
 
 /// How often to look.
 #[derive(Debug, Args)]

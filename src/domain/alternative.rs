@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Period, RoomId};
+use crate::domain::ids::RoomId;
+use crate::domain::period::Period;
 
 /// A room and a period in which it was free at the moment of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

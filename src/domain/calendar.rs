@@ -10,7 +10,8 @@ use chrono::{
 };
 use chrono_tz::Tz;
 
-use super::{NightTimes, Period};
+use crate::domain::night_times::NightTimes;
+use crate::domain::period::Period;
 
 /// One IANA zone and the arithmetic that goes with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

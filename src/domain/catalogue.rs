@@ -1,13 +1,13 @@
-//! The site: a site, its rooms and its items.
+//! The catalogue: a site, its rooms and its items.
 
-use std::fmt;
-use std::str::FromStr;
-
-use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
-use super::claim::UnknownWord;
-use super::{ItemId, RoomId, SiteCalendar, SiteId};
+use crate::domain::calendar::SiteCalendar;
+use crate::domain::ids::{ItemId, RoomId, SiteId};
+use crate::domain::night_times::NightTimes;
+use crate::domain::unknown_word::UnknownWord;
 
 /// A site with one time zone: the tenant.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,13 +28,28 @@ pub struct Site {
     pub horizon: TimeDelta,
     /// Whether this is the default of its server.
     pub is_default: bool,
-    /// Whether it was made for one run of a demo and goes with it; it never counts as a site to choose (design section 9).
+    /// Whether it was made for one run of a demo and goes with it; it never counts as a site to choose.
     pub is_demo: bool,
 }
 
 /// How a room is booked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+#[strum(parse_err_ty = UnknownWord, parse_err_fn = no_way)]
 pub enum BookedBy {
     /// From any instant to any other.
     Hour,
@@ -45,52 +60,12 @@ pub enum BookedBy {
 impl BookedBy {
     /// The word for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Night => "night",
-        }
+        self.into()
     }
 }
 
-impl fmt::Display for BookedBy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
-    }
-}
-
-impl FromStr for BookedBy {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        [Self::Hour, Self::Night]
-            .into_iter()
-            .find(|booked_by| booked_by.word() == word)
-            .ok_or_else(|| UnknownWord {
-                what: "way to book a room",
-                word: word.to_owned(),
-                choices: "hour and night",
-            })
-    }
-}
-
-/// When guests of a room booked by the night come and go, in the site's zone (R7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-pub struct NightTimes {
-    /// From when on the arrival date.
-    pub check_in: NaiveTime,
-    /// Until when on the departure date.
-    pub check_out: NaiveTime,
-}
-
-impl Default for NightTimes {
-    /// In from 15:00, out by 11:00.
-    fn default() -> Self {
-        let hour = |hour| NaiveTime::MIN + TimeDelta::hours(hour);
-        Self {
-            check_in: hour(15),
-            check_out: hour(11),
-        }
-    }
+fn no_way(word: &str) -> UnknownWord {
+    UnknownWord::new::<BookedBy>("way to book a room", word)
 }
 
 /// One bookable unit, capacity one claim at any instant. Read from the columns of the view `room_line`.

@@ -1,16 +1,33 @@
 //! Claims: a slot hold on a room, a stock hold on an item, and the states they go through (R9).
 
-use std::fmt;
-use std::str::FromStr;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
-use super::{Desk, GroupId, ItemId, Period, RequestId, RoomId, SlotHoldId, StockHoldId, Version};
+use crate::domain::ids::{
+    Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
+};
+use crate::domain::period::Period;
+use crate::domain::unknown_word::UnknownWord;
 
 /// Where a claim stands. Held and confirmed are active; cancelled and expired are ended (R9).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+#[strum(parse_err_ty = UnknownWord, parse_err_fn = no_state)]
 pub enum ClaimState {
     /// Claimed until its deadline.
     Held,
@@ -30,46 +47,12 @@ impl ClaimState {
 
     /// The word for it, in code, schema and on screen.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::Confirmed => "confirmed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-        }
+        self.into()
     }
 }
 
-impl fmt::Display for ClaimState {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
-    }
-}
-
-/// A word that is none of the known ones.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("“{word}” is no {what}; there are {choices}")]
-pub struct UnknownWord {
-    /// The kind of thing that was expected.
-    pub what: &'static str,
-    /// The word that was found.
-    pub word: String,
-    /// The words that there are.
-    pub choices: &'static str,
-}
-
-impl FromStr for ClaimState {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        [Self::Held, Self::Confirmed, Self::Cancelled, Self::Expired]
-            .into_iter()
-            .find(|state| state.word() == word)
-            .ok_or_else(|| UnknownWord {
-                what: "state",
-                word: word.to_owned(),
-                choices: "held, confirmed, cancelled and expired",
-            })
-    }
+fn no_state(word: &str) -> UnknownWord {
+    UnknownWord::new::<ClaimState>("state", word)
 }
 
 /// Whom a claim on a room is for.
@@ -80,31 +63,6 @@ pub enum Purpose {
     Guest,
     /// The site itself (maintenance).
     Block,
-}
-
-impl Purpose {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Guest => "guest",
-            Self::Block => "block",
-        }
-    }
-}
-
-impl FromStr for Purpose {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        [Self::Guest, Self::Block]
-            .into_iter()
-            .find(|purpose| purpose.word() == word)
-            .ok_or_else(|| UnknownWord {
-                what: "purpose",
-                word: word.to_owned(),
-                choices: "guest and block",
-            })
-    }
 }
 
 /// A period that lies in two columns.
@@ -230,8 +188,9 @@ deadline!(SlotHold);
 deadline!(StockHold);
 
 /// What is named by a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum HoldKind {
     /// A claim on a room.
     Room,
@@ -244,11 +203,7 @@ pub enum HoldKind {
 impl HoldKind {
     /// The word for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Room => "room",
-            Self::Stock => "stock",
-            Self::Group => "group",
-        }
+        self.into()
     }
 }
 

@@ -3,10 +3,13 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Claim, Desk, Group, GroupId, Item, ItemId, NewItem, NewRoom, Period, Refusal, RequestId, Room,
-    RoomId, SlotHold, SlotHoldId, StockHold, StockHoldId, Version,
+use crate::domain::catalogue::{Item, NewItem, NewRoom, Room};
+use crate::domain::claim::{Claim, Group, SlotHold, StockHold};
+use crate::domain::ids::{
+    Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
 };
+use crate::domain::period::Period;
+use crate::domain::refusal::Refusal;
 
 /// One press of a key (or one call of the command line), with the id that it was given before it was sent (R21).
 #[derive(Debug, Clone, PartialEq, Eq)]

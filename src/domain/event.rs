@@ -2,7 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{ClaimState, Desk, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId};
+use strum::{EnumString, IntoStaticStr};
+
+use crate::domain::claim::ClaimState;
+use crate::domain::ids::{Desk, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId};
 
 /// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,7 +23,8 @@ pub enum Subject {
 }
 
 /// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EventKind {
     /// A hold was made.
     Held,
@@ -53,47 +57,14 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Every kind, in the order above.
-    pub const ALL: [Self; 14] = [
-        Self::Held,
-        Self::Blocked,
-        Self::Imported,
-        Self::Confirmed,
-        Self::Cancelled,
-        Self::Expired,
-        Self::Edited,
-        Self::Renewed,
-        Self::Moved,
-        Self::Received,
-        Self::Adjusted,
-        Self::Added,
-        Self::Changed,
-        Self::Retired,
-    ];
-
     /// The word for it, in the table and on screen.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::Blocked => "blocked",
-            Self::Imported => "imported",
-            Self::Confirmed => "confirmed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-            Self::Edited => "edited",
-            Self::Renewed => "renewed",
-            Self::Moved => "moved",
-            Self::Received => "received",
-            Self::Adjusted => "adjusted",
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Retired => "retired",
-        }
+        self.into()
     }
 
     /// The kind that the word names.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+        word.parse().ok()
     }
 }
 

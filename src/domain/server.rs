@@ -3,7 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, Refusal, RequestId, Site, SiteFile, SiteId};
+use crate::domain::catalogue::Site;
+use crate::domain::ids::{Desk, RequestId, SiteId};
+use crate::domain::refusal::Refusal;
+use crate::domain::site_file::SiteFile;
 
 /// A [`ServerCommand`] with the id that it was given before it was sent (R21).
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! A site as a file: what `keyrack site apply FILE.toml` reads (design section 9; `assets/sample-house.toml` documents it).
+//! A site as a file: what `keyrack site apply FILE.toml` reads (`assets/sample-house.toml` documents it).
 //!
 //! Text in, domain values out. Whoever reads the file and writes the database is elsewhere.
 
@@ -10,8 +10,10 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::text::{check_name, limits};
-use super::{BookedBy, NewItem, NewRoom, NightTimes, duration, mistake};
+use crate::domain::catalogue::{BookedBy, NewItem, NewRoom};
+use crate::domain::night_times::NightTimes;
+use crate::domain::text::{check_name, limits};
+use crate::domain::{duration, mistake};
 
 /// A site with everything that it has, as its file describes it.
 #[derive(Debug, Clone, PartialEq)]

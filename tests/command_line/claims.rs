@@ -2,7 +2,7 @@
 
 use super::{Run, at, keyrack, keyrack_json, program, soon};
 use crate::support::{TestHouse, hours};
-use chrono::{Days, NaiveDate};
+use chrono::{DateTime, Days, NaiveDate, Utc};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -415,4 +415,78 @@ async fn r11_a_hold_that_ran_out_is_expired_and_its_slot_can_be_held_again() {
         .refused("hold_expired");
     assert_eq!(late["details"]["still_free"], true);
     keyrack_json(database, &hold).done();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r5_times_and_dates_are_read_in_words() {
+    let test = TestHouse::new().await;
+    let database = &test.database;
+    // The dates that the words mean, on the house's clocks; asked again should midnight come between.
+    let today = || {
+        Utc::now()
+            .with_timezone(&chrono_tz::Europe::London)
+            .date_naive()
+    };
+    let on = |days: u64| (today() + Days::new(days)).to_string();
+    let hold = |room, from, to| keyrack_json(database, &["room", "hold", room, from, to]).done();
+    let (before, held) = (on(1), hold("Blue room", "Tomorrow 10:00", "11:30"));
+    if before == on(1) {
+        assert!(
+            held["from"]
+                .as_str()
+                .unwrap()
+                .starts_with(&format!("{before}T10:00:00")),
+            "{held}"
+        );
+        assert!(
+            held["to"]
+                .as_str()
+                .unwrap()
+                .starts_with(&format!("{before}T11:30:00")),
+            "{held}"
+        );
+    }
+    let held = hold("Blue room", "+7T9:30", "+7 24:00");
+    assert!(
+        held["from"].as_str().unwrap().contains("T09:30:00"),
+        "{held}"
+    );
+    let held = hold("Blue room", "now", "+1 9:00");
+    let from: DateTime<Utc> = held["from"].as_str().unwrap().parse().unwrap();
+    let age = Utc::now() - from;
+    assert!((0..120).contains(&age.num_seconds()), "{held}");
+    assert!(held["from"].as_str().unwrap().contains(":00+"), "{held}");
+
+    let nights = hold("Loft", "tomorrow", "+3");
+    assert_eq!(nights["nights"], 2);
+    let tonight = hold("Loft", "Tonight", "tomorrow");
+    assert_eq!(tonight["nights"], 1);
+
+    let bare = ["room", "hold", "Blue room", "tomorrow", "+2"];
+    let problem = &keyrack_json(database, &bare).refused("period_invalid")["details"]["problem"];
+    assert_eq!(problem, "not_hours");
+    let unreadable = keyrack(database, &["room", "hold", "Blue room", "soon", "11:30"]);
+    assert_eq!(unreadable.code, 2, "{unreadable:?}");
+    assert!(
+        unreadable.stderr.contains("tomorrow 10:00"),
+        "{unreadable:?}"
+    );
+
+    let held = |arguments: &[&str]| {
+        let all = ["room", "holds", "--room", "Blue room"];
+        let listed = keyrack_json(database, &[&all[..], arguments].concat()).done();
+        listed.as_array().unwrap().len()
+    };
+    assert_eq!(held(&["--from", "-1", "--to", "+2"]), 2);
+    assert_eq!(held(&["--from", "+5", "--to", "+9"]), 1);
+    let listed = keyrack_json(database, &["list", "--date", "-1"]).done();
+    assert_eq!(listed["days"].as_array().unwrap().len(), 1);
+    let listed = keyrack_json(database, &["list", "--date", "3 DEC"]).done();
+    assert!(
+        listed["days"][0]["date"]
+            .as_str()
+            .unwrap()
+            .ends_with("-12-03"),
+        "{listed}"
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::local_time::typed_period;
+use crate::domain::time_reader::typed_period;
 use crate::domain::{Alternative, BookedBy, Command, Room, SiteCalendar, duration};
 
 /// The command that was refused, once for each alternative with that in it. Of a group, the line.

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::domain::text::harmless;
 use crate::domain::{ClaimState, Group, Purpose, RequestId, Site, SlotHold, StockHold, duration};
 
-use super::{Output, table, to_value};
+use crate::cli::output::result::{Output, to_value};
+use crate::cli::output::table::table;
 
 /// Where and when a claim is looked at: its house, and the database's clock (R10).
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +61,7 @@ struct ClaimJson<'a> {
     repeated: bool,
 }
 
-/// A group, for programs (design section 9). Its claims are of two shapes.
+/// A group, for programs. Its claims are of two shapes.
 #[derive(Serialize)]
 struct GroupJson {
     group_id: i64,

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::domain::{Alternative, Site};
 
-use super::{Output, table};
+use crate::cli::output::result::Output;
+use crate::cli::output::table::table;
 
 #[derive(Serialize)]
 struct FreeJson<'a> {

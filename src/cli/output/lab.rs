@@ -10,7 +10,7 @@ use crate::demo::lab::{Length, Measured, Plan, Report, Verdict};
 use crate::store::lab::{Strategy, Subject};
 use crate::terminal::text::wrap;
 
-use super::Output;
+use crate::cli::output::result::Output;
 
 /// What is printed on.
 #[derive(Debug, Clone, Copy)]

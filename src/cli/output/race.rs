@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::domain::{Refusal, SiteCalendar};
 
-use super::{Output, table};
+use crate::cli::output::result::Output;
+use crate::cli::output::table::table;
 
 /// One client of a race.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::failure::Refused;
-use crate::domain::SiteCalendar;
+use crate::domain::{Refusal, SiteCalendar};
 
-use super::{to_json, to_value};
+use crate::cli::output::result::{to_json, to_value};
 
 #[derive(Serialize)]
 struct RefusalJson {
@@ -32,24 +32,12 @@ pub fn refusal_json(refused: &Refused) -> String {
     })
 }
 
-/// The keys under which a refusal's details have instants. Never a guest's own words.
-const INSTANTS: [&str; 8] = [
-    "at",
-    "from",
-    "to",
-    "occupied_until",
-    "expires_at",
-    "expired_at",
-    "horizon",
-    "gap_at",
-];
-
 fn with_offset(details: &mut Value, calendar: &SiteCalendar) {
     match details {
         Value::Object(fields) => {
             for (key, value) in fields {
                 match value {
-                    Value::String(text) if INSTANTS.contains(&key.as_str()) => {
+                    Value::String(text) if Refusal::INSTANTS.contains(&key.as_str()) => {
                         if let Ok(instant) = text.parse::<DateTime<Utc>>() {
                             *text = calendar.rfc3339(instant);
                         }

@@ -1,16 +1,16 @@
-//! The shapes that scripts rely on (design section 9).
+//! The shapes that scripts rely on.
 #![allow(clippy::unwrap_used)]
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::failure::Refused;
 use crate::domain::refusal::{NextRelease, SlotTaken};
 use crate::domain::{
-    Alternative, ClaimState, Command, Desk, Event, EventKind, FailedLine, HoldKind, ItemId,
-    LineKind, NightTimes, Period, Purpose, Refusal, RoomId, SiteCalendar, SiteId, SlotHold,
-    SlotHoldId, StockHold, StockHoldId, Subject, Version,
+    Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, FailedLine, HoldKind, Item,
+    ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId, Site, SiteCalendar,
+    SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, Version,
 };
 
 fn utc(text: &str) -> DateTime<Utc> {

@@ -1,11 +1,10 @@
 //! Where a claim is moved to, from what was typed: in the way of the room that it moves to, and the rest as the claim is.
 
-use crate::cli::ClaimArguments;
+use crate::cli::arguments::ClaimArguments;
 use crate::cli::failure::Failure;
+use crate::cli::lookup;
 use crate::domain::{BookedBy, Command, Room, SiteCalendar, SlotHold, SlotHoldId};
 use crate::store::SiteStore;
-
-use super::{claim, named, period};
 
 /// What was typed; something was.
 pub struct Target {
@@ -24,14 +23,14 @@ impl Target {
         site_store: &SiteStore,
         arguments: ClaimArguments,
     ) -> Result<Command, Failure> {
-        let found = claim(site_store, SlotHoldId(arguments.hold)).await?;
+        let found = lookup::slot_hold(site_store, SlotHoldId(arguments.hold)).await?;
         let name = match &self.to_room {
             Some(name) => name.clone(),
             None => format!("#{}", found.room),
         };
-        let room = named(site_store, &name).await?;
+        let room = lookup::room(site_store, &name).await?;
         let [from, to] = self.typed(&found, &room, &site_store.site().calendar);
-        let period = period(site_store, &room, &from, &to)?;
+        let period = lookup::period(site_store, &room, &from, &to).await?;
         let changed = |typed: bool, new, old| (typed || new != old).then_some(new);
         Ok(Command::MoveSlot {
             hold: found.id,

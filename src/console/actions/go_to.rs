@@ -8,7 +8,7 @@ use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::dialog::{Dialog, Field, Subject};
 use crate::console::model::keymap::ActionName;
-use crate::domain::dates;
+use crate::domain::TimeReader;
 
 const DATE: &str = "Date";
 
@@ -40,14 +40,14 @@ fn act(model: &mut Model, press: Press) -> Vec<Effect> {
 
 fn submit(model: &mut Model, dialog: &Dialog) -> Submission {
     let calendar = model.calendar();
-    let today = calendar.date(model.now());
-    match dates::parse(dialog.text(DATE), today) {
-        Some(date) if calendar.day(date).is_some() => {
+    let reader = TimeReader::at(&calendar, model.now());
+    match reader.date(dialog.text(DATE)) {
+        Ok(date) if calendar.day(date).is_some() => {
             model.show_date(date);
             Submission::Close
         }
-        Some(_) => Submission::Complain("This house has no such day. Choose another.".into()),
-        None => Submission::Complain(
+        Ok(_) => Submission::Complain("This house has no such day. Choose another.".into()),
+        Err(_) => Submission::Complain(
             "That is no date; write it like 2026-12-03, 3 Dec, tomorrow, fri or +7.".into(),
         ),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use crokey::KeyCombination;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -14,9 +14,8 @@ use crate::console::message::{Message, Press};
 use crate::console::model::Model;
 use crate::console::{update, view};
 use crate::domain::{
-    BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, NightTimes, Period, Purpose,
-    RequestId, Room, RoomId, Site, SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold,
-    StockHoldId, Subject, Version,
+    BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, Period, Purpose, RequestId, Room,
+    RoomId, Site, SiteCalendar, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, examples,
 };
 use crate::store::{Snapshot, WatchEvent};
 use crate::terminal::theme::Theme;
@@ -42,15 +41,10 @@ pub(crate) fn period(from: &str, to: &str) -> Period {
 
 pub(crate) fn site(zone: &str) -> Site {
     Site {
-        id: SiteId(1),
-        name: "Riverside House".into(),
         calendar: SiteCalendar::new(zone.parse().unwrap()),
-        default_hold: TimeDelta::minutes(10),
         longest_hold: TimeDelta::hours(2),
-        renewals: 3,
         horizon: TimeDelta::days(400),
-        is_default: true,
-        is_demo: false,
+        ..examples::site()
     }
 }
 
@@ -59,14 +53,8 @@ pub(crate) fn room(id: i64, name: &str, capacity: i32) -> Room {
         id: RoomId(id),
         name: name.into(),
         capacity,
-        booked_by: BookedBy::Hour,
-        night_times: NightTimes {
-            check_in: NaiveTime::from_hms_opt(15, 0, 0).unwrap(),
-            check_out: NaiveTime::from_hms_opt(11, 0, 0).unwrap(),
-        },
-        turnaround: TimeDelta::zero(),
         features: vec!["screen".into()],
-        retired_at: None,
+        ..examples::room()
     }
 }
 
@@ -80,42 +68,24 @@ pub(crate) fn claim(
     let held = state == ClaimState::Held;
     SlotHold {
         id: SlotHoldId(id),
-        group: None,
-        room: room.id,
-        room_name: room.name.clone(),
-        period,
-        occupied_until: period.end() + room.turnaround,
-        nights: None,
-        purpose: Purpose::Guest,
         state,
         guest: guest.into(),
-        note: String::new(),
-        party: None,
         expires_at: held.then(|| now() + TimeDelta::seconds(252)),
-        version: Version(1),
         desk: Desk("bo".into()),
-        request: None,
         created_at: now() - TimeDelta::minutes(6),
         changed_at: now() - TimeDelta::minutes(6),
+        ..examples::slot_hold(room, period)
     }
 }
 
 pub(crate) fn stock_claim(id: i64, item: &Item, quantity: i32, guest: &str) -> StockHold {
     StockHold {
         id: StockHoldId(id),
-        group: None,
-        item: item.id,
-        item_name: item.name.clone(),
-        quantity,
         state: ClaimState::Held,
         guest: guest.into(),
-        note: String::new(),
         expires_at: Some(now() + TimeDelta::seconds(95)),
-        version: Version(1),
         desk: Desk("bo".into()),
-        request: None,
-        created_at: now(),
-        changed_at: now(),
+        ..examples::stock_hold(item, quantity, now())
     }
 }
 
@@ -127,7 +97,7 @@ pub(crate) fn item(id: i64, name: &str, total: i32, held: i32, sold: i32) -> Ite
         available: total - held - sold,
         held,
         sold,
-        retired_at: None,
+        ..examples::item()
     }
 }
 

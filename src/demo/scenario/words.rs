@@ -266,17 +266,6 @@ pub fn hole(
 mod tests {
     use super::*;
 
-    /// The words of a file are checked against the codes that answers have.
-    #[test]
-    fn the_list_of_refusals_is_whole() {
-        let unknown = serde_json::json!({ "refusal": "none of them", "details": {} });
-        let error = serde_json::from_value::<Refusal>(unknown)
-            .unwrap_err()
-            .to_string();
-        let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();
-        assert_eq!(known, Refusal::CODES);
-    }
-
     #[test]
     fn outcomes_are_read() {
         let refused = || Outcome::Refused("stale".into());

@@ -1,4 +1,5 @@
-//! What is said to a person who asked for something: one catalogue for all who ask.
+//! What is said to people, in one place a kind.
 
 pub mod fault;
+mod refusal;
 pub mod session;

@@ -3,11 +3,11 @@
 use crossterm::style::{Color, Stylize, style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::cli::output::{Align, aligned_table};
+use crate::cli::output::table::{Align, aligned_table};
 use crate::demo::lab::{Measured, Verdict};
 use crate::store::lab::Subject;
 
-use super::{Paper, milliseconds, verdict_words};
+use crate::cli::output::lab::{Paper, milliseconds, verdict_words};
 
 /// No bar is longer, however wide the paper.
 const LONGEST_BAR: usize = 60;

@@ -1,61 +1,12 @@
-//! What a command prints: for people aligned text that can't harm a terminal (R26), for programs one JSON value.
-//!
-//! The JSON shapes are those of design section 9. This module must not know how the values were got.
-
-mod alternatives;
-mod claims;
-mod events;
-mod free;
-mod lab;
-mod race;
-mod refusal;
-
-pub use alternatives::alternatives;
-pub use claims::View;
-pub use events::events;
-pub use free::free;
-pub use lab::{Paper, lab, strategies};
-pub use race::{Client, Reply, race};
-pub use refusal::refusal_json;
+//! Sites, rooms and items.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
+use crate::cli::output::result::Output;
+use crate::cli::output::table::table;
 use crate::domain::text::harmless;
 use crate::domain::{BookedBy, Item, Room, Site, duration};
-
-/// The result of a command, ready for either reader.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
-    /// For people.
-    pub text: String,
-    /// For programs: one JSON value.
-    pub json: String,
-    /// Whether a check failed: printed as usual, exit code 1.
-    pub failed: bool,
-}
-
-impl Output {
-    /// A result that both readers get.
-    pub fn new(text: impl Into<String>, json: &impl Serialize) -> Self {
-        Self {
-            text: text.into(),
-            json: to_json(json),
-            failed: false,
-        }
-    }
-}
-
-fn to_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value)
-        .unwrap_or_else(|error| unreachable!("these shapes have string keys only: {error}"))
-}
-
-fn to_value(value: &impl Serialize) -> serde_json::Value {
-    serde_json::to_value(value)
-        .unwrap_or_else(|error| unreachable!("these shapes have string keys only: {error}"))
-}
 
 #[derive(Serialize)]
 struct RoomJson<'a> {
@@ -209,58 +160,3 @@ pub fn sites(sites: &[Site]) -> Output {
     let json: Vec<_> = sites.iter().map(site_json).collect();
     Output::new(table(["SITE", "TIME ZONE", ""], rows), &json)
 }
-
-/// Rows under a header, in columns as wide as their widest cell; every cell is made harmless (R26).
-pub fn table<const N: usize>(
-    header: [&str; N],
-    rows: impl IntoIterator<Item = [String; N]>,
-) -> String {
-    aligned_table(header.map(|name| (name, Align::Left)), rows).join("\n")
-}
-
-/// Where a cell stands in its column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Align {
-    Left,
-    /// For figures.
-    Right,
-}
-
-/// The lines of a table: its header, then its rows.
-fn aligned_table<const N: usize>(
-    header: [(&str, Align); N],
-    rows: impl IntoIterator<Item = [String; N]>,
-) -> Vec<String> {
-    let alignments = header.map(|(_, align)| align);
-    let rows: Vec<[String; N]> = std::iter::once(header.map(|(name, _)| name.to_owned()))
-        .chain(rows.into_iter().map(|row| row.map(|cell| harmless(&cell))))
-        .collect();
-    let mut columns = alignments.map(|align| (0, align));
-    for row in &rows {
-        for ((width, _), cell) in columns.iter_mut().zip(row) {
-            *width = (*width).max(cell.width());
-        }
-    }
-    rows.iter().map(|row| line(row, &columns)).collect()
-}
-
-fn line(cells: &[String], columns: &[(usize, Align)]) -> String {
-    let mut line = String::new();
-    for (cell, (width, align)) in cells
-        .iter()
-        .zip(columns)
-        .filter(|(_, (width, _))| *width > 0)
-    {
-        let space = " ".repeat(width - cell.width());
-        match align {
-            Align::Left => line.extend([cell, space.as_str()]),
-            Align::Right => line.extend([space.as_str(), cell]),
-        }
-        line.push_str("  ");
-    }
-    line.truncate(line.trim_end().len());
-    line
-}
-
-#[cfg(test)]
-mod tests;
