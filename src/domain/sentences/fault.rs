@@ -159,12 +159,6 @@ pub enum Fault {
         /// Its name.
         zone: String,
     },
-    /// The task of a command came to no end.
-    #[error("The command's task ended early: {reason}")]
-    TaskEnded {
-        /// As the runtime says it.
-        reason: String,
-    },
     /// A transaction in step mode ended without a COMMIT.
     #[error("{0}")]
     RolledBack(Rollback),
@@ -238,7 +232,6 @@ impl Fault {
             | Self::DatabaseInUse
             | Self::Unreadable { .. }
             | Self::UnknownTimeZone { .. }
-            | Self::TaskEnded { .. }
             | Self::StrategyAnswer { .. }
             | Self::Unexplained => FaultKind::Broken,
         }

@@ -1,5 +1,5 @@
-//! How a command comes to its answer: in a task of its own, asked again with the same request id when that is right
-//! (R21, R23, R24).
+//! How a command comes to its answer: sent in a task of its own, and asked again with the same request id when that is
+//! right (R21, R23, R24).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -121,7 +121,8 @@ impl Question for ServerRequest {
 impl SiteStore {
     /// Asks for a command and waits for the answer.
     ///
-    /// The command runs in a task of its own: dropping this future does not cancel a write halfway.
+    /// Each statement runs in a task of its own: dropping this future does not cancel a write halfway. It is not asked
+    /// again then.
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] if nothing was sent, [`StoreError::Unknown`] if something was and nobody could say
@@ -138,11 +139,11 @@ impl SiteStore {
     pub async fn execute_reporting(
         &self,
         request: Request,
-        report: impl Fn(Progress) + Send + 'static,
+        report: impl Fn(Progress) + Send,
     ) -> Result<Answer, StoreError> {
         let site = self.site.id;
         self.store
-            .answer(SiteRequest { site, request }, report)
+            .ask_until_answered(SiteRequest { site, request }, report)
             .await
     }
 }
@@ -153,37 +154,15 @@ impl Store {
     /// # Errors
     /// As [`SiteStore::execute`]; a guard also if the site is a demo's and can't be meant.
     pub async fn execute_server(&self, request: ServerRequest) -> Result<ServerAnswer, StoreError> {
-        self.answer(request, |_| ()).await
-    }
-
-    /// Asks in a task of its own.
-    async fn answer<Q: Question>(
-        &self,
-        question: Q,
-        report: impl Fn(Progress) + Send + 'static,
-    ) -> Result<Q::Answer, StoreError> {
-        let store = self.clone();
-        tokio::spawn(async move {
-            let question = Arc::new(question);
-            let answer = store.ask_until_answered(&question, report).await?;
-            if let Some(site) = question.site(&answer) {
-                store.hints.hint(site);
-            }
-            Ok(answer)
-        })
-        .await
-        .unwrap_or_else(|error| {
-            Err(StoreError::TaskEnded {
-                reason: error.to_string(),
-            })
-        })
+        self.ask_until_answered(request, |_| ()).await
     }
 
     async fn ask_until_answered<Q: Question>(
         &self,
-        question: &Arc<Q>,
+        question: Q,
         report: impl Fn(Progress) + Send,
     ) -> Result<Q::Answer, StoreError> {
+        let question = Arc::new(question);
         let mut pauses = ExponentialBuilder::new()
             .with_min_delay(Duration::from_millis(20))
             .with_max_delay(Duration::from_secs(1))
@@ -195,7 +174,7 @@ impl Store {
         let mut text_changed = false;
         let asked_at = Instant::now();
         loop {
-            let error = match self.ask_once(question).await {
+            let error = match self.ask_once(&question).await {
                 Attempt::Answered(answer)
                     if is_busy::<Q>(&answer) && contended < CONTENDED_TRIES =>
                 {
@@ -245,10 +224,10 @@ impl Store {
         }
     }
 
-    /// Sends the command once. The statement runs in a task that owns its connection: a time-out here leaves it to
-    /// itself, and only a clean end brings the connection back.
+    /// Sends the command once. The statement runs in a task that owns its connection: a time-out here, or a caller who
+    /// goes away, leaves it to itself, and only a clean end brings the connection back.
     async fn ask_once<Q: Question>(&self, question: &Arc<Q>) -> Attempt<Q::Answer> {
-        let connections = self.connections.clone();
+        let (connections, hints) = (self.connections.clone(), self.hints.clone());
         let mut connection = match connections.take().await {
             Ok(connection) => connection,
             Err(error) => return Attempt::NotSent(error),
@@ -262,6 +241,12 @@ impl Store {
                     connections.forget_idle();
                 }
                 Err(SendError::Sql(_)) => connections.give_back(connection),
+            }
+            if let Ok(answer) = &outcome
+                && !is_busy::<Q>(answer)
+                && let Some(site) = question.site(answer)
+            {
+                hints.hint(site);
             }
             outcome
         });
