@@ -34,13 +34,8 @@ pub enum Progress {
 
 /// What is asked under a request id, so that it is done once however often it is sent (R21).
 trait Question: Send + Sync + 'static {
-    /// What comes back.
     type Answer: Send + 'static;
-
-    /// The id.
     fn id(&self) -> RequestId;
-
-    /// Sends it once.
     fn send(
         &self,
         connection: &mut PgConnection,
@@ -55,8 +50,6 @@ trait Question: Send + Sync + 'static {
     /// Where there may be something to see now.
     fn site(&self, answer: &Self::Answer) -> Option<SiteId>;
 }
-
-/// A request of one site.
 struct SiteRequest {
     site: SiteId,
     request: Request,

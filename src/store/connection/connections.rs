@@ -71,8 +71,6 @@ impl Connections {
             idle: Arc::default(),
         }
     }
-
-    /// How connections are made.
     pub(crate) fn options(&self) -> &PgConnectOptions {
         &self.options
     }

@@ -28,11 +28,8 @@ pub(crate) enum Kind {
     Denied,
     /// A text has a character that PostgreSQL can't store: U+0000.
     Unstorable,
-    /// Anything else.
     Other,
 }
-
-/// Classifies an error.
 pub(crate) fn kind(error: &Error) -> Kind {
     match error {
         Error::Database(database) => {

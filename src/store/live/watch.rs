@@ -61,13 +61,13 @@ pub struct Watch {
 
 impl Watch {
     /// Looks at another window; its picture follows.
-    pub fn look_at(&self, window: Period) {
+    pub(crate) fn look_at(&self, window: Period) {
         self.window.send_replace(window);
         self.look.notify_one();
     }
 
     /// Reads everything again, now.
-    pub fn refresh(&self) {
+    pub(crate) fn refresh(&self) {
         self.window.send_modify(|_| ());
         self.look.notify_one();
     }

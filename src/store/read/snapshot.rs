@@ -38,7 +38,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Whether both show the same, whenever they were read.
-    pub fn shows_the_same_as(&self, other: &Self) -> bool {
+    pub(crate) fn shows_the_same_as(&self, other: &Self) -> bool {
         self.site == other.site
             && self.window == other.window
             && self.rooms == other.rooms

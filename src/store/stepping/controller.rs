@@ -106,8 +106,6 @@ impl Controller {
         // The server may be gone; then there is nobody to say goodbye to.
         let _ = timeout(PATIENCE, self.connection.close()).await;
     }
-
-    /// The next thing that happens.
     async fn turn(&mut self) -> Result<(), ConnectionLost> {
         let time_is_up = self.time_is_up();
         tokio::select! {

@@ -99,14 +99,6 @@ pub(super) async fn names(
         items: by_id(items.into_iter().map(|row| (row.id, row.name)).collect()),
     })
 }
-
-/// The database's clock.
-pub(super) async fn clock(connection: &mut PgConnection) -> Result<DateTime<Utc>, sqlx::Error> {
-    sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
-        .fetch_one(connection)
-        .await
-}
-
 /// Where the session is among the others.
 pub(super) struct Situation {
     pub(super) now: DateTime<Utc>,
@@ -114,11 +106,8 @@ pub(super) struct Situation {
     pub(super) alive: bool,
     /// The kind of the lock that it waits for, unless that is a gate's.
     pub(super) awaits: Option<String>,
-    /// Since when.
     pub(super) since: Option<DateTime<Utc>>,
-    /// Whom it waits for.
     pub(super) whom: Vec<DatabaseSession>,
-    /// Who waits for it.
     pub(super) blocked: Vec<DatabaseSession>,
 }
 

@@ -19,11 +19,7 @@ use crate::store::stepping::view::StepLimits;
 
 /// How soon the server looks whether a stopped session's client is still there.
 const CLIENT_CHECK: &str = "50ms";
-
-/// What came of the command.
 pub(super) type CommandOutcome = Result<Answer, SendError>;
-
-/// What came of COMMIT or ROLLBACK.
 type EndOutcome = Result<(), sqlx::Error>;
 
 enum Job {
@@ -35,8 +31,6 @@ enum Job {
 
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
-
-/// A session in step mode.
 pub(super) struct Session {
     pub(super) backend: i32,
     jobs: mpsc::UnboundedSender<Job>,

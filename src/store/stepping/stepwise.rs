@@ -6,6 +6,7 @@ use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::domain::{Answer, Request};
+use crate::store::connection::clock::clock;
 use crate::store::connection::error::StoreError;
 use crate::store::connection::faults::{Kind, fault, kind};
 use crate::store::handle::SiteStore;
@@ -65,7 +66,7 @@ impl SiteStore {
         let run = inspection::claim_run(&mut connection).await?;
         let trace = Trace::new(inspection::texts(&mut connection).await?);
         let names = Arc::new(inspection::names(&mut connection, site).await?);
-        let clock = inspection::clock(&mut connection).await?;
+        let clock = clock(&mut connection).await?;
         let session = Session::open(connections, site, &request, run, limits).await?;
         let now = Instant::now();
         let next = StepView {

@@ -68,13 +68,13 @@ pub struct StepView {
 
 impl StepView {
     /// The database's clock at a moment: its clock, and monotonic time since.
-    pub fn clock_at(&self, moment: Instant) -> DateTime<Utc> {
+    pub(crate) fn clock_at(&self, moment: Instant) -> DateTime<Utc> {
         let since = moment.saturating_duration_since(self.seen);
         self.clock + TimeDelta::from_std(since).unwrap_or_default()
     }
 
     /// How much of the time is left at a moment.
-    pub fn left_at(&self, moment: Instant) -> Duration {
+    pub(crate) fn left_at(&self, moment: Instant) -> Duration {
         self.limits
             .total
             .saturating_sub(moment.saturating_duration_since(self.began))
@@ -176,19 +176,19 @@ pub struct Return {
 
 impl TracedStep {
     /// An argument; null if there is none of that name.
-    pub fn argument(&self, name: &str) -> &Value {
+    pub(crate) fn argument(&self, name: &str) -> &Value {
         self.arguments.get(name).unwrap_or(&Value::Null)
     }
 
     /// What it returned; null as long as it has not.
-    pub fn result(&self) -> &Value {
+    pub(crate) fn result(&self) -> &Value {
         self.returned
             .as_ref()
             .map_or(&Value::Null, |returned| &returned.result)
     }
 
     /// Whether its effects stand: it has returned and was not taken back, or it only records what was done before it.
-    pub fn stands(&self) -> bool {
+    pub(crate) fn stands(&self) -> bool {
         match self.returned {
             Some(_) => !self.undone,
             None => self.step.name.starts_with("record_"),

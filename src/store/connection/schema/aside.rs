@@ -16,7 +16,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::EarlierBuildInUse`] if others are still using it, and what asking can give.
-    pub async fn put_aside(&self) -> Result<Option<String>, StoreError> {
+    pub(crate) async fn put_aside(&self) -> Result<Option<String>, StoreError> {
         self.close().await;
         let options = self.connections.options().clone();
         let name = options.get_database().unwrap_or("keyrack").to_owned();

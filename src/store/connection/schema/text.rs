@@ -12,6 +12,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use crate::domain::sentences::session::DatabaseSession;
+use crate::store::connection::clock::clock;
 use crate::store::connection::connections::database_session;
 use crate::store::connection::error::StoreError;
 use crate::store::connection::faults::{Kind, fault, kind};
@@ -236,14 +237,6 @@ async fn try_to_replace(
     transaction.commit().await?;
     Ok(Ok(()))
 }
-
-/// The server's clock.
-async fn clock(connection: &mut PgConnection) -> Result<DateTime<Utc>, sqlx::Error> {
-    sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
-        .fetch_one(connection)
-        .await
-}
-
 /// Who has kept the text from its tables since then: those who write there, else those who read.
 async fn holders(
     connection: &mut PgConnection,
