@@ -5,11 +5,12 @@ mod support;
 
 use chrono::TimeDelta;
 use keyrack::domain::SiteFile;
+use keyrack::domain::sentences::fault::FaultKind;
 use keyrack::domain::{
     ClaimState, Command, EventKind, EventSubject, Refusal, Request, ServerCommand, SlotDetails,
     Success,
 };
-use keyrack::store::{HistoryOf, StoreError};
+use keyrack::store::HistoryOf;
 use support::{HOUSE, TestHouse, change_site, hold_slot, hour, hours, refusal};
 
 #[tokio::test]
@@ -160,7 +161,7 @@ async fn a_character_that_can_not_be_stored_is_the_persons_to_remove() {
         .execute(Request::fresh(test.desk.clone(), command))
         .await
         .unwrap_err();
-    assert!(matches!(error, StoreError::Usage(_)), "{error}");
+    assert_eq!(error.kind(), FaultKind::Usage, "{error}");
     assert!(matches!(
         test.ask(hold_slot(test.blue, hours(0, 2), None))
             .await

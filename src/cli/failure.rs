@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use color_eyre::eyre::Report;
 
+use crate::domain::sentences::fault::FaultKind;
 use crate::domain::text::harmless;
 use crate::domain::{FailedLine, LineKind, Refusal, SiteCalendar, TimeTextError};
 use crate::postgres::PostgresError;
@@ -144,17 +145,12 @@ fn harmless_lines(text: &str) -> String {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::OutOfReach { .. } | StoreError::Unknown { .. } => {
-                Self::OutOfReach(error.to_string())
-            }
+        match error.kind() {
+            FaultKind::OutOfReach => Self::OutOfReach(error.sentence()),
             // A sentence without times; any calendar will do.
-            StoreError::Busy => Self::refused(Refusal::Busy {}, &SiteCalendar::new(chrono_tz::UTC)),
-            StoreError::Site(_) | StoreError::Usage(_) => Self::Usage(error.to_string()),
-            StoreError::SchemaTooNew { .. }
-            | StoreError::SchemaTooOld
-            | StoreError::EarlierBuild
-            | StoreError::Fault(_) => Self::Fault(error.into()),
+            FaultKind::Busy => Self::refused(Refusal::Busy {}, &SiteCalendar::new(chrono_tz::UTC)),
+            FaultKind::Usage => Self::Usage(error.sentence()),
+            FaultKind::Broken => Self::Fault(error.into()),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::demo::steps;
 use crate::demo::words::micros;
 use crate::domain::SiteCalendar;
 use crate::store::{StepPlace, StepView};
@@ -35,14 +36,14 @@ impl Diary {
     /// What is new, an entry each.
     pub(super) fn news(&mut self, view: &StepView) -> Vec<Vec<String>> {
         let mut news = Vec::new();
-        for passed in view.passed.iter().skip(self.passed) {
+        for (passed, returned) in view.passed().skip(self.passed) {
             let mut lines = vec![
                 format!("step {}: SELECT {}", passed.step.gate, passed.step.call),
-                format!("returned {}", passed.returned),
+                format!("returned {}", steps::returned(&returned.result)),
                 format!(
                     "at {} by the database's clock, after {}",
-                    self.time(passed.at),
-                    micros(passed.took)
+                    self.time(returned.at),
+                    micros(returned.took)
                 ),
             ];
             if passed.undone {
@@ -50,17 +51,16 @@ impl Diary {
             }
             news.push(lines);
         }
-        self.passed = self.passed.max(view.passed.len());
+        self.passed = self.passed.max(view.passed().count());
         match &view.place {
             StepPlace::Waiting(wait) => {
                 let whom: Vec<i32> = wait.whom.iter().map(|other| other.backend).collect();
                 if self.waiting.as_ref() != Some(&whom) {
-                    let names: Vec<&str> =
-                        wait.whom.iter().map(|other| other.words.as_str()).collect();
+                    let names: Vec<String> = wait.whom.iter().map(ToString::to_string).collect();
                     news.push(vec![format!(
                         "waits for {}: {}, since {}",
                         names.join(" and "),
-                        wait.what,
+                        steps::awaited(view, wait),
                         self.time(wait.since)
                     )]);
                     self.waiting = Some(whom);
@@ -76,7 +76,7 @@ impl Diary {
             }
             StepPlace::Ended(ending) if !self.over => {
                 self.over = true;
-                news.push(vec![ending.words()]);
+                news.push(vec![steps::ending(ending)]);
             }
             _ => {}
         }

@@ -18,6 +18,7 @@ pub mod runtime;
 pub mod scenario;
 pub mod script;
 pub mod state;
+pub mod steps;
 mod switch;
 pub mod transcript;
 pub mod view;

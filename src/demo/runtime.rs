@@ -19,7 +19,7 @@ use crate::demo::keys::{self, Action, LEADER};
 use crate::demo::script::{Direction, Script, Turn};
 use crate::demo::state::{NextKey, Notice, State, Tone};
 use crate::demo::transcript::Transcript;
-use crate::demo::{file, view};
+use crate::demo::{file, steps, view};
 use crate::domain::Desk;
 use crate::store::{Revive, SiteStore, StepLimits, Stepwise};
 use crate::terminal::screen::Screen;
@@ -213,11 +213,11 @@ impl Show {
                 });
             }
             Happening::Steps(which) => {
-                if let Some(steps) = self.desks.stepped(which)
-                    && let crate::store::StepPlace::Ended(ending) = &steps.look().place
+                if let Some(stepwise) = self.desks.stepped(which)
+                    && let crate::store::StepPlace::Ended(ending) = &stepwise.look().place
                 {
                     let name = &self.state.names[which.index()].0;
-                    let words = format!("{name}: {}", ending.words());
+                    let words = format!("{name}: {}", steps::ending(ending));
                     self.state.say(Tone::Refused, words);
                 }
             }

@@ -158,8 +158,8 @@ impl Switch {
                 self.site_store.execute_reporting(request, report).await
             }
             StepPlace::Ended(Ending::Failed(error)) => Err(error),
-            StepPlace::Ended(ending) => Err(StoreError::Usage(ending.words())),
-            // The conductor is gone with its runtime.
+            StepPlace::Ended(Ending::RolledBack(rollback)) => Err(StoreError::RolledBack(rollback)),
+            // The controller is gone with its runtime.
             _ => Err(StoreError::Unknown {
                 request_id: request.id,
             }),

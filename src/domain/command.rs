@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::catalogue::{Item, NewItem, NewRoom, Room};
 use crate::domain::claim::{Claim, Group, SlotDetails, SlotEdit, SlotHold, StockHold};
 use crate::domain::ids::{
-    Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
+    ClaimId, Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
 };
 use crate::domain::period::Period;
 use crate::domain::refusal::Refusal;
@@ -231,34 +231,23 @@ pub enum Command {
     },
 }
 
-/// What a command changes, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClaimNumber {
-    /// A claim on a room.
-    Slot(SlotHoldId),
-    /// A claim on stock.
-    Stock(StockHoldId),
-    /// Several claims that were made as one (R20).
-    Group(GroupId),
-}
-
 impl Command {
     /// The claim or the group that it changes; of two that are exchanged, the one whose version the desk saw. None for a
     /// command that makes a claim or is about none.
-    pub(crate) fn claim(&self) -> Option<ClaimNumber> {
+    pub(crate) fn claim(&self) -> Option<ClaimId> {
         match *self {
             Self::ConfirmSlot { hold, .. }
             | Self::CancelSlot { hold, .. }
             | Self::EditSlot { hold, .. }
             | Self::RenewSlot { hold, .. }
             | Self::MoveSlot { hold, .. }
-            | Self::SwapSlots { first: hold, .. } => Some(ClaimNumber::Slot(hold)),
+            | Self::SwapSlots { first: hold, .. } => Some(ClaimId::Slot(hold)),
             Self::ConfirmStock { hold, .. }
             | Self::CancelStock { hold, .. }
-            | Self::RenewStock { hold, .. } => Some(ClaimNumber::Stock(hold)),
+            | Self::RenewStock { hold, .. } => Some(ClaimId::Stock(hold)),
             Self::ConfirmGroup { group }
             | Self::RenewGroup { group, .. }
-            | Self::CancelGroup { group, .. } => Some(ClaimNumber::Group(group)),
+            | Self::CancelGroup { group, .. } => Some(ClaimId::Group(group)),
             Self::HoldSlot { .. }
             | Self::BlockSlot { .. }
             | Self::ImportSlot { .. }

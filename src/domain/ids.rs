@@ -77,3 +77,14 @@ impl fmt::Display for Desk {
         self.0.fmt(formatter)
     }
 }
+
+/// A claim on a room or on stock, or several that were made as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimId {
+    /// On a room.
+    Slot(SlotHoldId),
+    /// On stock.
+    Stock(StockHoldId),
+    /// Several.
+    Group(GroupId),
+}

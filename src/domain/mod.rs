@@ -19,7 +19,7 @@ mod night_times;
 pub(crate) mod period;
 pub(crate) mod refusal;
 pub mod rule;
-mod sentences;
+pub mod sentences;
 pub(crate) mod server;
 pub(crate) mod site_file;
 pub(crate) mod text;
@@ -32,12 +32,14 @@ pub use catalogue::{BookedBy, Item, NewItem, NewRoom, Room, Site};
 pub use claim::{
     Change, Claim, ClaimState, Group, HoldKind, Purpose, SlotDetails, SlotEdit, SlotHold, StockHold,
 };
+pub(crate) use command::FailedLine;
 pub use command::{
     Answer, Command, LineKind, RefusalAnswer, Request, SlotLine, StockLine, Success,
 };
-pub(crate) use command::{ClaimNumber, FailedLine};
 pub use event::{Event, EventKind, EventSubject};
-pub use ids::{Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version};
+pub use ids::{
+    ClaimId, Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version,
+};
 pub use night_times::NightTimes;
 pub use period::Period;
 pub(crate) use period::PeriodError;

@@ -57,7 +57,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::connect`].
-    pub async fn connect_named(options: PgConnectOptions, desk: &Desk) -> Result<Self, StoreError> {
+    pub(crate) async fn connect_named(
+        options: PgConnectOptions,
+        desk: &Desk,
+    ) -> Result<Self, StoreError> {
         Self::connected(Connections::new(options).named(desk)).await
     }
 

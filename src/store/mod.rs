@@ -20,9 +20,11 @@ mod sandbox;
 pub mod stepping;
 
 pub use command::Progress;
-pub use connection::{ProtocolText, SchemaState, StoreError};
+pub(crate) use connection::SchemaState;
+pub use connection::{ProtocolText, StoreError};
 pub use handle::{SiteStore, Store};
 pub use live::{Revive, Watch, WatchEvent};
 pub use read::{FreeSearch, HistoryOf, Problem, SiteOpening, SlotFilter, Snapshot, StockFilter};
-pub use sandbox::{DemoSite, LockWait, Prompt, PromptAnswer, RequestRecord};
+pub use sandbox::DemoSite;
+pub(crate) use sandbox::{Prompt, PromptAnswer};
 pub use stepping::{StepLimits, StepPlace, StepView, Stepwise};

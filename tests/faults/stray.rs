@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use keyrack::domain::sentences::fault::FaultKind;
 use keyrack::domain::{Command, Desk, Request, RoomId, SlotHoldId, StockHoldId};
-use keyrack::store::{SiteStore, StoreError};
+use keyrack::store::SiteStore;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
@@ -185,7 +186,7 @@ async fn work(
                 }
                 Err(refused) => refused.refusal.code().to_owned(),
             },
-            Err(StoreError::Fault(sentence)) => sentence,
+            Err(error) if error.kind() == FaultKind::Broken => error.sentence(),
             Err(other) => panic!("{other}"),
         };
         *said.entry(word).or_default() += 1;

@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use keyrack::domain::{Command, Desk, Refusal, Request, ServerCommand, SiteCalendar};
 use keyrack::postgres::{self, Settings};
-use keyrack::store::{Progress, Store, StoreError};
+use keyrack::store::{HistoryOf, Progress, Store, StoreError};
 use sqlx::postgres::PgConnection;
 
 use crate::support::{TestHouse, change_site, hold_slot, hours, until_blocked};
@@ -58,6 +59,33 @@ async fn r23_contention_is_asked_again_and_then_busy_and_works_when_it_is_over()
     let answer = test.house.execute(request).await.unwrap();
     assert!(answer.outcome.is_ok());
     assert!(!answer.repeated);
+    test.assert_all_is_well().await;
+}
+
+#[tokio::test]
+async fn r24_a_command_whose_caller_goes_away_is_done_all_the_same() {
+    let test = TestHouse::new().await;
+    // With a connection at hand, which has not prepared the statement: it takes two messages, and an answer between them.
+    let house = test.another_desk().await;
+    let request = Request::fresh(test.desk.clone(), hold_slot(test.blue, hours(0, 2), None));
+    // Polled once, so that it is under way, and dropped.
+    assert!(house.execute(request.clone()).now_or_never().is_none());
+    let started = Instant::now();
+    while test
+        .house
+        .history(HistoryOf::Request(request.id))
+        .await
+        .unwrap()
+        .is_empty()
+    {
+        assert!(
+            started.elapsed() < Duration::from_secs(10),
+            "it is not done"
+        );
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let answer = test.house.execute(request).await.unwrap();
+    assert!(answer.outcome.is_ok() && answer.repeated);
     test.assert_all_is_well().await;
 }
 

@@ -1,5 +1,7 @@
 //! Every end of a transaction, at every gate: without a COMMIT nothing of it remains, and whoever waits goes on.
 
+use keyrack::demo::steps;
+use keyrack::domain::sentences::fault::Rollback;
 use keyrack::domain::{Command, Refusal, Request, SlotDetails, SlotLine, StockLine};
 use keyrack::store::stepping::Ending;
 use keyrack::store::{StepPlace, StepView, Stepwise, StoreError};
@@ -30,15 +32,15 @@ impl End {
             }
         };
         let ending = match self {
-            Self::RollBack | Self::Forget => Ending::RolledBack,
-            Self::Cut => Ending::Cut,
-            Self::Kill => Ending::Killed,
+            Self::RollBack | Self::Forget => Ending::RolledBack(Rollback::Wanted),
+            Self::Cut => Ending::RolledBack(Rollback::Cut),
+            Self::Kill => Ending::RolledBack(Rollback::Killed),
         };
         assert_eq!(view.place, StepPlace::Ended(ending.clone()));
         assert!(
-            ending.words().ends_with("Nothing of it remains."),
+            steps::ending(&ending).ends_with("Nothing of it remains."),
             "{}",
-            ending.words()
+            steps::ending(&ending)
         );
     }
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use keyrack::domain::Request;
+use keyrack::domain::sentences::fault::Rollback;
 use keyrack::store::stepping::Ending;
 use keyrack::store::{StepLimits, StepPlace, StepView, Stepwise, Store};
 
@@ -63,7 +64,10 @@ async fn warns(test: &TestHouse, limits: StepLimits, to_the_answer: bool) -> boo
     let view = stepwise.until(names_who_waits).await;
     let warned = view.warning.clone();
     let view = stepwise.until(|_| false).await;
-    assert_eq!(view.place, StepPlace::Ended(Ending::TimeUp));
+    assert_eq!(
+        view.place,
+        StepPlace::Ended(Ending::RolledBack(Rollback::TimeUp))
+    );
     is_answered_alone(test, &bert).await;
     let Some(warning) = warned.filter(|_| bert_waits) else {
         return false;

@@ -56,9 +56,8 @@ async fn r27_the_log_of_a_stepped_command_names_no_guest() {
     assert!(answered(&view).outcome.is_ok());
     // The view does name the guest: the reports came through.
     assert!(
-        view.passed
-            .iter()
-            .any(|passed| passed.step.call.contains(GUEST))
+        view.passed()
+            .any(|(passed, _)| passed.step.call.contains(GUEST))
     );
     stepwise.commit().await.unwrap();
 

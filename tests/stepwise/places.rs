@@ -1,9 +1,11 @@
 //! Where a transaction stands, and what can be seen of it there.
 
+use keyrack::demo::steps::{KnownFrom, awaited, claim, consequences, locks, returned};
+use keyrack::domain::sentences::fault::Rollback;
 use keyrack::domain::{
     Answer, Command, Desk, Refusal, Request, SlotDetails, SlotHold, SlotLine, StockLine, Success,
 };
-use keyrack::store::stepping::{Ending, HeldLock, KnownFrom};
+use keyrack::store::stepping::Ending;
 use keyrack::store::{StepPlace, StepView};
 use sqlx::Connection;
 use tokio::task::JoinHandle;
@@ -19,8 +21,9 @@ fn confirm(hold: &SlotHold) -> Command {
 }
 
 fn has_lock(view: &StepView, known_from: KnownFrom, beginning: &str) -> bool {
-    let mut locks: std::slice::Iter<'_, HeldLock> = view.locks.iter();
-    locks.any(|lock| lock.known_from == known_from && lock.words.starts_with(beginning))
+    locks(view)
+        .iter()
+        .any(|lock| lock.known_from == known_from && lock.words.starts_with(beginning))
 }
 
 /// A desk that is not in step mode and has sent its command.
@@ -65,21 +68,20 @@ async fn a_hold_stops_before_each_of_its_steps() {
     }
     let view = stepwise.look();
     let answer = answered(&view).clone();
-    let passed: Vec<(i32, &str, &str)> = view
-        .passed
-        .iter()
-        .map(|passed| {
+    let passed: Vec<(i32, &str, String)> = view
+        .passed()
+        .map(|(passed, value)| {
             assert!(!passed.undone);
             let step = &passed.step;
-            (step.gate, step.name.as_str(), passed.returned.as_str())
+            (step.gate, step.name.as_str(), returned(&value.result))
         })
         .collect();
     assert_eq!(
         passed[2..5],
         [
-            (3, "expire_room", "0"),
-            (4, "find_slot_conflict", "nothing"),
-            (5, "place_slot", "1")
+            (3, "expire_room", "0".into()),
+            (4, "find_slot_conflict", "nothing".into()),
+            (5, "place_slot", "1".into())
         ]
     );
     assert!(passed[1].2.contains("name Blue room"), "{}", passed[1].2);
@@ -96,7 +98,7 @@ async fn what_it_holds_and_what_commit_and_rollback_would_bring_grows_step_by_st
     let test = TestHouse::new().await;
     let stepwise = begin(&test.house, "anna", hold_slot(test.blue, hours(0, 2), None)).await;
     let view = stepwise.look();
-    assert!(!has_lock(&view, KnownFrom::Steps, ""), "{:?}", view.locks);
+    assert!(!has_lock(&view, KnownFrom::Steps, ""), "{:?}", locks(&view));
     assert_eq!(view.deadline, None);
 
     let view = stepwise.step().await;
@@ -112,7 +114,8 @@ async fn what_it_holds_and_what_commit_and_rollback_would_bring_grows_step_by_st
     let view = stepwise.step().await;
     assert!(has_lock(&view, KnownFrom::Steps, "Blue room"));
     assert!(
-        view.on_commit
+        consequences(&view)
+            .on_commit
             .iter()
             .any(|words| words.contains("not answered yet"))
     );
@@ -127,23 +130,25 @@ async fn what_it_holds_and_what_commit_and_rollback_would_bring_grows_step_by_st
     assert!(has_lock(&view, KnownFrom::PgLocks, "Table slot_hold"));
     // The claim is written, and its deadline set, before the step that records it.
     let deadline = view.deadline.clone().unwrap();
-    assert_eq!(deadline.words, "room claim 1");
+    assert_eq!(claim(deadline.claim), "room claim 1");
     assert!(deadline.at > view.clock);
     assert!(
-        view.on_commit
+        consequences(&view)
+            .on_commit
             .contains(&"Room claim 1 is held for everybody to see.".into())
     );
     assert!(
-        view.on_rollback
+        consequences(&view)
+            .on_rollback
             .contains(&"Room claim 1 was never there.".into())
     );
 
     let view = stepwise.run_on().await;
     let answer = answered(&view).clone();
     assert!(
-        view.on_commit[1].starts_with("The answer is remembered"),
+        consequences(&view).on_commit[1].starts_with("The answer is remembered"),
         "{:?}",
-        view.on_commit
+        consequences(&view).on_commit
     );
     let hold = slot(answer);
     assert_eq!(view.deadline.unwrap().at, hold.expires_at.unwrap());
@@ -157,16 +162,18 @@ async fn what_it_holds_and_what_commit_and_rollback_would_bring_grows_step_by_st
     );
     let view = stepwise.run_on().await;
     assert!(
-        view.on_commit
+        consequences(&view)
+            .on_commit
             .contains(&"Room claim 1 is confirmed for everybody to see.".into())
     );
     assert!(
-        view.on_rollback
+        consequences(&view)
+            .on_rollback
             .contains(&"Room claim 1 stays held, as it was.".into())
     );
     assert!(has_lock(&view, KnownFrom::Steps, "Room claim 1, its row"));
     let view = stepwise.roll_back().await;
-    assert!(view.locks.is_empty());
+    assert!(locks(&view).is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -189,7 +196,7 @@ async fn steps_inside_a_step_are_shown_as_such() {
         (at_gate(&view).name.as_str(), at_gate(&view).depth),
         ("lock_slot_hold", 0)
     );
-    let names: Vec<&str> = view.passed.iter().map(|p| p.step.name.as_str()).collect();
+    let names: Vec<&str> = view.passed().map(|(p, _)| p.step.name.as_str()).collect();
     assert_eq!(names, ["begin_request", "lock_room_of_hold", "lock_room"]);
     stepwise.roll_back().await;
 }
@@ -212,7 +219,7 @@ async fn a_rival_in_step_mode_waits_for_a_desk_by_name_and_then_hears_who_was_fi
     let view = bert.run_on().await;
     let wait = waiting(&view);
     assert_eq!(wait.step.as_ref().unwrap().name, "lock_room");
-    assert_eq!(wait.what, "the lock on Blue room");
+    assert_eq!(awaited(&view, wait), "the lock on Blue room");
     assert_eq!(wait.whom.len(), 1, "{:?}", wait.whom);
     assert_eq!(wait.whom[0].desk, Some(Desk("Zoë & Anna".into())));
     assert_eq!(wait.whom[0].backend, anna.look().backend);
@@ -235,9 +242,9 @@ async fn a_rival_in_step_mode_waits_for_a_desk_by_name_and_then_hears_who_was_fi
         other => panic!("{other:?}"),
     }
     assert!(
-        view.on_commit[0].starts_with("The refusal is remembered"),
+        consequences(&view).on_commit[0].starts_with("The refusal is remembered"),
         "{:?}",
-        view.on_commit
+        consequences(&view).on_commit
     );
     bert.commit().await.unwrap();
     test.assert_all_is_well().await;
@@ -267,14 +274,14 @@ async fn what_is_waited_for_is_said_in_words() {
     let twin = ask(&test.house, request).await;
     let view = twin.run_on().await;
     assert_eq!(
-        waiting(&view).what,
+        awaited(&view, waiting(&view)),
         "the answer to a twin of this request, which is under way"
     );
     // Another request for the same item.
     first.run_on_to("expire_item").await;
     let other = begin(&test.house, "carl", hold_stock(test.ticket, 3, None)).await;
     let view = other.run_on().await;
-    assert_eq!(waiting(&view).what, "the lock on Museum ticket");
+    assert_eq!(awaited(&view, waiting(&view)), "the lock on Museum ticket");
     first.run_on().await;
     let answer = first.commit().await.unwrap();
     let view = twin
@@ -282,9 +289,9 @@ async fn what_is_waited_for_is_said_in_words() {
         .await;
     assert!(answered(&view).repeated);
     assert!(
-        view.on_commit[0].starts_with("Nothing changes"),
+        consequences(&view).on_commit[0].starts_with("Nothing changes"),
         "{:?}",
-        view.on_commit
+        consequences(&view).on_commit
     );
     twin.commit().await.unwrap();
     let view = other
@@ -311,15 +318,15 @@ async fn what_is_waited_for_is_said_in_words() {
     let view = stepwise.run_on().await;
     let wait = waiting(&view);
     assert!(
-        wait.what.starts_with("the row of stock claim 1,"),
+        awaited(&view, wait).starts_with("the row of stock claim 1,"),
         "{}",
-        wait.what
+        awaited(&view, wait)
     );
     assert_eq!(wait.whom[0].desk, None);
     assert!(
-        wait.whom[0].words.contains("backend"),
+        wait.whom[0].to_string().contains("backend"),
         "{}",
-        wait.whom[0].words
+        wait.whom[0]
     );
     stepwise.roll_back().await;
 }
@@ -375,26 +382,26 @@ async fn what_a_failing_group_took_back_is_shown_as_undone() {
     assert_eq!(at_gate(&view).name, "place_group_stock");
     // The group itself has the first number.
     assert!(
-        view.on_commit
+        consequences(&view)
+            .on_commit
             .contains(&"Room claim 2 is held for everybody to see.".into())
     );
     let view = stepwise.run_on().await;
     assert!(answered(&view).outcome.is_err());
     let undone: Vec<&str> = view
-        .passed
-        .iter()
-        .filter(|passed| passed.undone)
-        .map(|passed| passed.step.name.as_str())
+        .passed()
+        .filter(|(passed, _)| passed.undone)
+        .map(|(passed, _)| passed.step.name.as_str())
         .collect();
     assert!(undone.contains(&"place_slot"), "{undone:?}");
     assert!(!undone.contains(&"lock_room"), "{undone:?}");
     assert!(
-        !view
+        !consequences(&view)
             .on_commit
             .iter()
             .any(|words| words.contains("Room claim")),
         "{:?}",
-        view.on_commit
+        consequences(&view).on_commit
     );
     assert!(!has_lock(&view, KnownFrom::Steps, "Room claim"));
     assert!(has_lock(&view, KnownFrom::Steps, "Blue room"));
@@ -411,12 +418,10 @@ async fn r26_what_a_guest_is_called_does_no_harm_to_the_view() {
     }
     let stepwise = begin(&test.house, "anna", command).await;
     let view = stepwise.run_on().await;
-    let shown: Vec<&str> = view
-        .passed
-        .iter()
-        .map(|passed| passed.step.call.as_str())
+    let shown: String = view
+        .passed()
+        .map(|(passed, value)| passed.step.call.clone() + &returned(&value.result))
         .collect();
-    let shown = shown.concat();
     assert!(shown.contains("␛[31mred�"), "{shown}");
     assert!(
         !shown.contains('\u{1b}') && !shown.contains('\u{202e}'),
@@ -461,9 +466,11 @@ async fn a_desk_whose_sessions_are_named_is_named_when_it_waits() {
     let view = anna.until(|view| !view.blocked.is_empty()).await;
     assert_eq!(view.blocked[0].desk, Some(Desk("bert".into())));
     assert!(
-        view.blocked[0].words.starts_with("desk bert (backend "),
+        view.blocked[0]
+            .to_string()
+            .starts_with("desk bert (backend "),
         "{}",
-        view.blocked[0].words
+        view.blocked[0]
     );
     anna.roll_back().await;
     assert!(matches!(rival.await.unwrap().outcome, Ok(Success::Slot(_))));
@@ -494,7 +501,7 @@ async fn who_gives_way_in_a_deadlock_is_told_so() {
             .unwrap();
         let stepwise = begin(&test.house, "anna", command.clone()).await;
         let view = stepwise.run_on().await;
-        assert_eq!(waiting(&view).what, "the lock on Museum ticket");
+        assert_eq!(awaited(&view, waiting(&view)), "the lock on Museum ticket");
         let other = sqlx::raw_sql("SELECT FROM room FOR UPDATE; COMMIT")
             .execute(&mut stray)
             .await;
@@ -504,7 +511,10 @@ async fn who_gives_way_in_a_deadlock_is_told_so() {
             continue;
         }
         let view = stepwise.until(|_| false).await;
-        assert_eq!(view.place, StepPlace::Ended(Ending::Deadlock));
+        assert_eq!(
+            view.place,
+            StepPlace::Ended(Ending::RolledBack(Rollback::Deadlock))
+        );
         return;
     }
     panic!("it was always the other");

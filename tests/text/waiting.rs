@@ -131,9 +131,8 @@ async fn its_patience_ends_with_a_sentence_and_the_text_that_was_there() {
     .await;
     let text = text_like_ours(1, |ours| with_step(ours, "place_slot", "PERFORM 1;"));
     let error = test.store.put_in_force(&text, &|_| ()).await.unwrap_err();
-    let StoreError::Fault(sentence) = error else {
-        panic!("{error:?}")
-    };
+    assert_eq!(error, StoreError::BookingsLocked);
+    let sentence = error.sentence();
     assert!(sentence.contains("Nothing was done"), "{sentence}");
     let after: i64 = value(&mut admin, "SELECT revision FROM keyrack.protocol_text").await;
     assert_eq!(after, before);

@@ -258,9 +258,8 @@ async fn what_the_text_no_longer_names_goes_unless_something_of_somebody_else_ha
 
     let second = text_like_ours(2, |ours| with_step(ours, "place_slot", "PERFORM 2;"));
     let error = test.store.put_in_force(&second, &|_| ()).await.unwrap_err();
-    let StoreError::Fault(sentence) = &error else {
-        panic!("{error:?}");
-    };
+    assert!(matches!(error, StoreError::StillUsed { .. }), "{error:?}");
+    let sentence = error.sentence();
     assert!(
         sentence.contains("theirs") && sentence.contains("Nothing was done"),
         "{sentence}"

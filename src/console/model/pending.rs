@@ -2,7 +2,7 @@
 
 use crate::console::model::keymap::ActionName;
 use crate::domain::{
-    ClaimNumber, Command, GroupId, ItemId, Period, Request, RoomId, SlotHoldId, StockHoldId,
+    ClaimId, Command, GroupId, ItemId, Period, Request, RoomId, SlotHoldId, StockHoldId,
 };
 
 /// A command that was sent and not answered yet.
@@ -46,7 +46,7 @@ impl Pending {
     /// Whether it is about a claim on a room, or about the group that the claim belongs to.
     pub(crate) fn is_about_slot(&self, claim: SlotHoldId, group: Option<GroupId>) -> bool {
         match self.request.command.claim() {
-            Some(ClaimNumber::Slot(hold)) => hold == claim,
+            Some(ClaimId::Slot(hold)) => hold == claim,
             _ => self.is_about_group(group),
         }
     }
@@ -54,14 +54,14 @@ impl Pending {
     /// The same for a claim on stock.
     pub(crate) fn is_about_stock(&self, claim: StockHoldId, group: Option<GroupId>) -> bool {
         match self.request.command.claim() {
-            Some(ClaimNumber::Stock(hold)) => hold == claim,
+            Some(ClaimId::Stock(hold)) => hold == claim,
             _ => self.is_about_group(group),
         }
     }
 
     fn is_about_group(&self, group: Option<GroupId>) -> bool {
         match self.request.command.claim() {
-            Some(ClaimNumber::Group(asked)) => group == Some(asked),
+            Some(ClaimId::Group(asked)) => group == Some(asked),
             _ => false,
         }
     }

@@ -11,6 +11,7 @@ mod wishes;
 use std::future::Future;
 use std::time::Duration;
 
+use crate::domain::sentences::fault::Unreachable;
 use crate::store::lab::{Lab, Server, Strategy};
 use crate::store::{Store, StoreError};
 
@@ -63,8 +64,8 @@ pub enum LabError {
     /// The server takes fewer connections than there are clients.
     #[error("not every client could connect: {reason}")]
     NotEveryClient {
-        /// Short, harmless, without codes.
-        reason: String,
+        /// Why.
+        reason: Unreachable,
     },
     /// Anything else.
     #[error(transparent)]

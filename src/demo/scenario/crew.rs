@@ -10,11 +10,11 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::console::model::notice::Tone;
-use crate::demo::scenario::setting::ClaimId;
 use crate::demo::scenario::{Actor, Outcome};
 use crate::demo::script::Order;
-use crate::demo::{Desks, Which};
-use crate::domain::{Answer, Desk, Request, RequestId, Success};
+use crate::demo::{Desks, Which, steps};
+use crate::domain::sentences::fault::Rollback;
+use crate::domain::{Answer, ClaimId, Desk, Request, RequestId, Success};
 use crate::store::stepping::Ending;
 use crate::store::{Prompt, PromptAnswer, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 use crate::terminal::text::display;
@@ -280,12 +280,12 @@ impl Asked {
             StepPlace::AtGate(step) => Some(Outcome::StopsBefore(step.name)),
             StepPlace::Answered(_) => Some(Outcome::StopsBeforeCommit),
             StepPlace::Ended(ending) => match ending {
-                Ending::RolledBack => Some(Outcome::RolledBack),
-                Ending::Cut => Some(Outcome::Cut),
-                Ending::Killed => Some(Outcome::Killed),
+                Ending::RolledBack(Rollback::Wanted) => Some(Outcome::RolledBack),
+                Ending::RolledBack(Rollback::Cut) => Some(Outcome::Cut),
+                Ending::RolledBack(Rollback::Killed) => Some(Outcome::Killed),
                 // The id is being asked again (R24).
                 Ending::CommitUnknown => None,
-                ending => Some(Outcome::Broken(ending.words())),
+                ending => Some(Outcome::Broken(steps::ending(&ending))),
             },
             StepPlace::Running(_) | StepPlace::Waiting(_) | StepPlace::Done(_) => None,
         }

@@ -6,8 +6,8 @@ use crate::demo::scenario::hand::Goal;
 use crate::demo::scenario::words::{self, Hole};
 use crate::demo::scenario::{Ask, Place};
 use crate::domain::{
-    Command, GroupId, Item, Period, Room, RoomId, SiteCalendar, SlotDetails, SlotHoldId, SlotLine,
-    StockHoldId, StockLine,
+    ClaimId, Command, Item, Period, Room, RoomId, SiteCalendar, SlotDetails, SlotHoldId, SlotLine,
+    StockLine,
 };
 use crate::store::{SiteStore, StoreError};
 
@@ -19,14 +19,6 @@ pub(super) struct Setting {
     items: Vec<Item>,
     calendar: SiteCalendar,
     day: NaiveDate,
-}
-
-/// A claim that has been made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ClaimId {
-    Slot(SlotHoldId),
-    Stock(StockHoldId),
-    Group(GroupId),
 }
 
 impl Setting {

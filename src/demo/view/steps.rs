@@ -7,9 +7,9 @@ use ratatui::style::Style;
 
 use crate::demo::keys::{Action, binding_of};
 use crate::demo::state::State;
+use crate::demo::steps::{self, KnownFrom};
 use crate::demo::words::span_of;
 use crate::domain::SiteCalendar;
-use crate::store::stepping::KnownFrom;
 use crate::store::{StepPlace, StepView};
 use crate::terminal::canvas::{fill, put};
 use crate::terminal::text::{truncate, width, wrap};
@@ -158,11 +158,7 @@ fn lines(
         }
     };
     if let Some(warning) = &view.warning {
-        let who: Vec<&str> = warning
-            .blocks
-            .iter()
-            .map(|other| other.words.as_str())
-            .collect();
+        let who: Vec<String> = warning.blocks.iter().map(ToString::to_string).collect();
         let left = view.left_at(moment).as_secs();
         let words = if who.is_empty() {
             format!("This transaction is rolled back in {left} s: its time is running out.")
@@ -179,14 +175,17 @@ fn lines(
     if let Some(step) = view.step() {
         add("SQL", &format!("SELECT {}", step.call), Kind::Code, 3);
     }
-    if let Some(passed) = view.passed.iter().rev().find(|passed| !passed.undone) {
-        let words = format!("{} returned {}", passed.step.name, passed.returned);
+    if let Some((passed, returned)) = view.passed().filter(|(passed, _)| !passed.undone).last() {
+        let words = format!(
+            "{} returned {}",
+            passed.step.name,
+            steps::returned(&returned.result)
+        );
         add("before", &words, Kind::Plain, 2);
     }
     // The protocol's own locks before those that every transaction has.
-    let (own, others): (Vec<_>, Vec<_>) = view
-        .locks
-        .iter()
+    let (own, others): (Vec<_>, Vec<_>) = steps::locks(view)
+        .into_iter()
         .partition(|lock| lock.known_from == KnownFrom::Steps);
     if own.is_empty() {
         add("holds", "no lock of the protocol's", Kind::Dim, 1);
@@ -202,7 +201,7 @@ fn lines(
     for (index, other) in view.blocked.iter().enumerate() {
         add(
             if index == 0 { "keeps out" } else { "" },
-            &other.words,
+            &other.to_string(),
             Kind::Warning,
             1,
         );
@@ -214,11 +213,15 @@ fn lines(
             let words = if left > chrono::TimeDelta::zero() {
                 format!(
                     "{}: {} left by the database's clock",
-                    deadline.words,
+                    steps::claim(deadline.claim),
                     span_of(left)
                 )
             } else {
-                format!("{}: over since {}", deadline.words, span_of(-left))
+                format!(
+                    "{}: over since {}",
+                    steps::claim(deadline.claim),
+                    span_of(-left)
+                )
             };
             add("deadline", &words, Kind::Plain, 2);
         }
@@ -232,7 +235,8 @@ fn lines(
             1,
         ),
     }
-    for (index, words) in view.on_commit.iter().enumerate() {
+    let consequences = steps::consequences(view);
+    for (index, words) in consequences.on_commit.iter().enumerate() {
         add(
             if index == 0 { "COMMIT" } else { "" },
             words,
@@ -240,7 +244,7 @@ fn lines(
             2,
         );
     }
-    for (index, words) in view.on_rollback.iter().enumerate() {
+    for (index, words) in consequences.on_rollback.iter().enumerate() {
         add(
             if index == 0 { "ROLLBACK" } else { "" },
             words,
@@ -274,13 +278,13 @@ fn place(view: &StepView, moment: std::time::Instant) -> (&'static str, String, 
             Kind::Strong,
         ),
         StepPlace::Waiting(wait) => {
-            let whom: Vec<&str> = wait.whom.iter().map(|other| other.words.as_str()).collect();
+            let whom: Vec<String> = wait.whom.iter().map(ToString::to_string).collect();
             let since = view.clock_at(moment) - wait.since;
             let words = format!(
                 "for {}, {} now: {}",
                 whom.join(" and "),
                 span_of(since.max(chrono::TimeDelta::zero())),
-                wait.what
+                steps::awaited(view, wait)
             );
             ("waits", words, Kind::Warning)
         }
@@ -295,6 +299,6 @@ fn place(view: &StepView, moment: std::time::Instant) -> (&'static str, String, 
             ("answered", words, Kind::Good)
         }
         StepPlace::Done(_) => ("over", "Committed.".into(), Kind::Good),
-        StepPlace::Ended(ending) => ("over", ending.words(), Kind::Warning),
+        StepPlace::Ended(ending) => ("over", steps::ending(ending), Kind::Warning),
     }
 }

@@ -1,9 +1,11 @@
 //! What the spectators see, at each size.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::console::tests::fixtures::{
     console, now, request, sample_snapshot, screen, site, styles,
@@ -12,9 +14,8 @@ use crate::demo::keys::BINDINGS;
 use crate::demo::script::Line;
 use crate::demo::view::*;
 use crate::domain::Desk;
-use crate::store::stepping::{
-    HeldLock, KnownFrom, OtherSession, PassedStep, Step, StepWarning, Wait,
-};
+use crate::domain::sentences::session::DatabaseSession;
+use crate::store::stepping::{ListedLock, Names, Return, Step, StepWarning, TracedStep, Wait};
 use crate::store::{StepLimits, StepPlace, StepView};
 use crate::terminal::theme::{Background, Colours};
 
@@ -74,6 +75,12 @@ fn waiting(state: &mut State) {
         source: "".into(),
         depth: 0,
     };
+    let waits_in = step(
+        2,
+        "lock_room",
+        "Lock the room's row: from here on nobody else decides about this room.",
+        "lock_room(p_site => 1, p_room => 1)",
+    );
     let moment = Instant::now();
     state.moment = moment;
     state.step_mode = [false, true];
@@ -83,47 +90,48 @@ fn waiting(state: &mut State) {
         command: "hold_slot",
         backend: 4711,
         place: StepPlace::Waiting(Wait {
-            step: Some(step(
-                2,
-                "lock_room",
-                "Lock the room's row: from here on nobody else decides about this room.",
-                "lock_room(p_site => 1, p_room => 1)",
-            )),
-            what: "the row of Blue room".into(),
-            whom: vec![OtherSession {
+            step: Some(waits_in.clone()),
+            lock_kind: "tuple".into(),
+            whom: vec![DatabaseSession {
                 backend: 4710,
+                program: "keyrack/anna".into(),
                 desk: Some(Desk("anna".into())),
-                words: "desk anna (backend 4710)".into(),
             }],
             since: now() - TimeDelta::seconds(4),
         }),
-        passed: vec![PassedStep {
-            step: step(
-                1,
-                "begin_request",
-                "Claim the request id.",
-                "begin_request(…)",
-            ),
-            returned: "nothing".into(),
-            at: now(),
-            took: Duration::from_micros(350),
-            undone: false,
-        }],
-        locks: vec![
-            HeldLock {
-                words: "Table request (RowExclusiveLock): others may read and write it.".into(),
-                known_from: KnownFrom::PgLocks,
+        trace: vec![
+            TracedStep {
+                step: step(
+                    1,
+                    "begin_request",
+                    "Claim the request id.",
+                    "begin_request(…)",
+                ),
+                arguments: json!({}),
+                returned: Some(Return {
+                    result: Value::Null,
+                    at: now(),
+                    took: Duration::from_micros(350),
+                }),
+                undone: false,
             },
-            HeldLock {
-                words: "The request id: a twin of this press waits until this transaction ends."
-                    .into(),
-                known_from: KnownFrom::Steps,
+            TracedStep {
+                step: waits_in,
+                arguments: json!({ "p_room": 1 }),
+                returned: None,
+                undone: false,
             },
         ],
+        listed_locks: vec![ListedLock::Table {
+            name: "request".into(),
+            modes: "RowExclusiveLock".into(),
+        }],
         blocked: Vec::new(),
         deadline: None,
-        on_commit: vec!["It has not answered yet, so there can be no COMMIT.".into()],
-        on_rollback: vec!["The request id is free to ask anew.".into()],
+        names: Arc::new(Names {
+            rooms: [(1, "Blue room".into())].into(),
+            items: [].into(),
+        }),
         warning: Some(StepWarning {
             seconds_left: 28,
             blocks: Vec::new(),

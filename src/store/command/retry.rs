@@ -1,5 +1,5 @@
-//! How a command comes to its answer: in a task of its own, asked again with the same request id when that is right
-//! (R21, R23, R24).
+//! How a command comes to its answer: sent in a task of its own, and asked again with the same request id when that is
+//! right (R21, R23, R24).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,13 +34,8 @@ pub enum Progress {
 
 /// What is asked under a request id, so that it is done once however often it is sent (R21).
 trait Question: Send + Sync + 'static {
-    /// What comes back.
     type Answer: Send + 'static;
-
-    /// The id.
     fn id(&self) -> RequestId;
-
-    /// Sends it once.
     fn send(
         &self,
         connection: &mut PgConnection,
@@ -55,8 +50,6 @@ trait Question: Send + Sync + 'static {
     /// Where there may be something to see now.
     fn site(&self, answer: &Self::Answer) -> Option<SiteId>;
 }
-
-/// A request of one site.
 struct SiteRequest {
     site: SiteId,
     request: Request,
@@ -121,11 +114,13 @@ impl Question for ServerRequest {
 impl SiteStore {
     /// Asks for a command and waits for the answer.
     ///
-    /// The command runs in a task of its own: dropping this future does not cancel a write halfway.
+    /// Each statement runs in a task of its own: dropping this future does not cancel a write halfway. It is not asked
+    /// again then.
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] if nothing was sent, [`StoreError::Unknown`] if something was and nobody could say
-    /// what became of it, [`StoreError::Usage`] if a name is taken, and faults.
+    /// what became of it, and other faults: a guard, if a
+    /// name is taken.
     pub async fn execute(&self, request: Request) -> Result<Answer, StoreError> {
         self.execute_reporting(request, |_| ()).await
     }
@@ -137,11 +132,11 @@ impl SiteStore {
     pub async fn execute_reporting(
         &self,
         request: Request,
-        report: impl Fn(Progress) + Send + 'static,
+        report: impl Fn(Progress) + Send,
     ) -> Result<Answer, StoreError> {
         let site = self.site.id;
         self.store
-            .answer(SiteRequest { site, request }, report)
+            .ask_until_answered(SiteRequest { site, request }, report)
             .await
     }
 }
@@ -150,39 +145,17 @@ impl Store {
     /// Asks for a command to the server and waits for the answer, in the way of [`SiteStore::execute`].
     ///
     /// # Errors
-    /// As [`SiteStore::execute`]; [`StoreError::Usage`] also if the site is a demo's and can't be meant.
+    /// As [`SiteStore::execute`]; a guard also if the site is a demo's and can't be meant.
     pub async fn execute_server(&self, request: ServerRequest) -> Result<ServerAnswer, StoreError> {
-        self.answer(request, |_| ()).await
-    }
-
-    /// Asks in a task of its own.
-    async fn answer<Q: Question>(
-        &self,
-        question: Q,
-        report: impl Fn(Progress) + Send + 'static,
-    ) -> Result<Q::Answer, StoreError> {
-        let store = self.clone();
-        tokio::spawn(async move {
-            let question = Arc::new(question);
-            let answer = store.ask_until_answered(&question, report).await?;
-            if let Some(site) = question.site(&answer) {
-                store.hints.hint(site);
-            }
-            Ok(answer)
-        })
-        .await
-        .unwrap_or_else(|error| {
-            Err(StoreError::Fault(format!(
-                "The command's task ended early: {error}"
-            )))
-        })
+        self.ask_until_answered(request, |_| ()).await
     }
 
     async fn ask_until_answered<Q: Question>(
         &self,
-        question: &Arc<Q>,
+        question: Q,
         report: impl Fn(Progress) + Send,
     ) -> Result<Q::Answer, StoreError> {
+        let question = Arc::new(question);
         let mut pauses = ExponentialBuilder::new()
             .with_min_delay(Duration::from_millis(20))
             .with_max_delay(Duration::from_secs(1))
@@ -194,7 +167,7 @@ impl Store {
         let mut text_changed = false;
         let asked_at = Instant::now();
         loop {
-            let error = match self.ask_once(question).await {
+            let error = match self.ask_once(&question).await {
                 Attempt::Answered(answer)
                     if is_busy::<Q>(&answer) && contended < CONTENDED_TRIES =>
                 {
@@ -244,10 +217,10 @@ impl Store {
         }
     }
 
-    /// Sends the command once. The statement runs in a task that owns its connection: a time-out here leaves it to
-    /// itself, and only a clean end brings the connection back.
+    /// Sends the command once. The statement runs in a task that owns its connection: a time-out here, or a caller who
+    /// goes away, leaves it to itself, and only a clean end brings the connection back.
     async fn ask_once<Q: Question>(&self, question: &Arc<Q>) -> Attempt<Q::Answer> {
-        let connections = self.connections.clone();
+        let (connections, hints) = (self.connections.clone(), self.hints.clone());
         let mut connection = match connections.take().await {
             Ok(connection) => connection,
             Err(error) => return Attempt::NotSent(error),
@@ -261,6 +234,12 @@ impl Store {
                     connections.forget_idle();
                 }
                 Err(SendError::Sql(_)) => connections.give_back(connection),
+            }
+            if let Ok(answer) = &outcome
+                && !is_busy::<Q>(answer)
+                && let Some(site) = question.site(answer)
+            {
+                hints.hint(site);
             }
             outcome
         });

@@ -14,7 +14,6 @@ use crate::store::read::decode::read;
 
 /// Why a command got no answer.
 pub(crate) enum SendError {
-    /// The statement failed.
     Sql(sqlx::Error),
     /// The statement ran, and its answer makes no sense.
     Unreadable(StoreError),
@@ -52,8 +51,6 @@ macro_rules! commands {
                     $(Self::$command { .. } => stringify!($function),)*
                 }
             }
-
-            /// Calls it.
             async fn call(
                 &self,
                 connection: &mut PgConnection,

@@ -12,6 +12,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::domain::Desk;
+use crate::domain::sentences::session::DatabaseSession;
 
 /// How long to wait for a connection before saying that the database is out of reach.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -70,8 +71,6 @@ impl Connections {
             idle: Arc::default(),
         }
     }
-
-    /// How connections are made.
     pub(crate) fn options(&self) -> &PgConnectOptions {
         &self.options
     }
@@ -158,6 +157,15 @@ pub(crate) fn desk_of_session(name: &str) -> Option<Desk> {
         .decode_utf8()
         .ok()?;
     Some(Desk(desk.into_owned()))
+}
+
+/// Another session, by the number of its backend and what it calls itself.
+pub(crate) fn database_session(backend: i32, name: String) -> DatabaseSession {
+    DatabaseSession {
+        backend,
+        desk: desk_of_session(&name),
+        program: name,
+    }
 }
 
 const DESK_PREFIX: &str = "keyrack/";

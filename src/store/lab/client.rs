@@ -74,9 +74,9 @@ impl Client {
             "done" => Ok(Reply::Done),
             "refused" => Ok(Reply::Refused),
             "again" => Ok(Reply::Again(Again::Changed)),
-            other => Err(StoreError::Fault(format!(
-                "A strategy answered “{other}”, which means nothing."
-            ))),
+            other => Err(StoreError::StrategyAnswer {
+                answer: other.to_owned(),
+            }),
         }
     }
 

@@ -40,7 +40,7 @@ impl Store {
     /// Makes a scratch schema, after removing those that killed labs left behind.
     ///
     /// # Errors
-    /// [`StoreError::Usage`] if the user may not create a schema, [`StoreError::OutOfReach`], and faults.
+    /// [`StoreError::NoSchemaForLab`] if the user may not create a schema, [`StoreError::OutOfReach`], and faults.
     pub async fn open_lab(&self) -> Result<Lab, StoreError> {
         let schema = format!("keyrack_lab_{}", Uuid::new_v4().simple());
         let connections = self.connections.with_options(|options| {
@@ -142,11 +142,7 @@ async fn may_create(keeper: &mut PgConnection) -> Result<(), StoreError> {
     if may {
         return Ok(());
     }
-    Err(StoreError::Usage(
-        "The lab works in a schema of its own, and this user may not create one in this database. Ask the database's \
-         owner to GRANT CREATE ON DATABASE, name another database, or leave the URL out to use Keyrack's own."
-            .into(),
-    ))
+    Err(StoreError::NoSchemaForLab)
 }
 
 async fn server(keeper: &mut PgConnection) -> Result<Server, sqlx::Error> {

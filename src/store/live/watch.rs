@@ -61,13 +61,13 @@ pub struct Watch {
 
 impl Watch {
     /// Looks at another window; its picture follows.
-    pub fn look_at(&self, window: Period) {
+    pub(crate) fn look_at(&self, window: Period) {
         self.window.send_replace(window);
         self.look.notify_one();
     }
 
     /// Reads everything again, now.
-    pub fn refresh(&self) {
+    pub(crate) fn refresh(&self) {
         self.window.send_modify(|_| ());
         self.look.notify_one();
     }
@@ -137,8 +137,8 @@ impl Watcher {
                 }
                 Err(error) => {
                     self.seen = None;
-                    self.say(WatchEvent::Lost {
-                        sentence: away(&error),
+                    self.send(WatchEvent::Lost {
+                        sentence: error.sentence_while_trying_again(),
                     });
                     if let Some(revive) = &self.revive {
                         revive().await;
@@ -158,7 +158,7 @@ impl Watcher {
         }
         let asked_at = Instant::now();
         let changes = self.site_store.changes_since(self.seen.as_deref()).await?;
-        self.say(WatchEvent::Alive {
+        self.send(WatchEvent::Alive {
             now: changes.now,
             latency: asked_at.elapsed(),
         });
@@ -180,7 +180,7 @@ impl Watcher {
             if fresh || asked_for || !same {
                 let snapshot = Arc::new(snapshot);
                 self.shown = Some(snapshot.clone());
-                self.say(WatchEvent::Snapshot(snapshot));
+                self.send(WatchEvent::Snapshot(snapshot));
             }
         }
         Ok(())
@@ -206,19 +206,9 @@ impl Watcher {
         }
     }
 
-    fn say(&self, event: WatchEvent) {
+    fn send(&self, event: WatchEvent) {
         // Nobody listens any more: the loop ends at its next turn.
         let _ = self.events.send(event);
-    }
-}
-
-/// What a console says while the database can't be read.
-fn away(error: &StoreError) -> String {
-    match error {
-        StoreError::OutOfReach { reason } => {
-            format!("The database is away: {reason}. Trying to reach it again.")
-        }
-        other => other.to_string(),
     }
 }
 

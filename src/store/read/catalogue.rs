@@ -44,7 +44,7 @@ impl SiteStore {
     ///
     /// # Errors
     /// As [`SiteStore::rooms`].
-    pub async fn rooms_as_found(&self) -> Result<Vec<Room>, StoreError> {
+    pub(crate) async fn rooms_as_found(&self) -> Result<Vec<Room>, StoreError> {
         match &self.catalogue {
             Some(catalogue) => Ok(catalogue.rooms.clone()),
             None => self.rooms().await,
@@ -55,7 +55,7 @@ impl SiteStore {
     ///
     /// # Errors
     /// As [`SiteStore::items`].
-    pub async fn items_as_found(&self) -> Result<Vec<Item>, StoreError> {
+    pub(crate) async fn items_as_found(&self) -> Result<Vec<Item>, StoreError> {
         match &self.catalogue {
             Some(catalogue) => Ok(catalogue.items.clone()),
             None => self.items().await,

@@ -8,7 +8,7 @@ use crate::store::handle::SiteStore;
 /// A rule that the rows do not keep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The rule of the design.
+    /// Its number, like R5.
     pub rule: String,
     /// What is concerned.
     pub subject: String,

@@ -1,7 +1,8 @@
-//! The database's clock, which is the only one that decides.
+//! What time it is at the database.
 
 use chrono::{DateTime, Utc};
 
+use crate::store::connection::clock::clock;
 use crate::store::connection::error::StoreError;
 use crate::store::handle::{SiteStore, Store};
 
@@ -19,9 +20,7 @@ impl Store {
     /// The database's clock (R10).
     pub(crate) async fn now(&self) -> Result<DateTime<Utc>, StoreError> {
         self.ask(async |mut connection| {
-            let now = sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
-                .fetch_one(&mut connection)
-                .await;
+            let now = clock(&mut connection).await;
             (connection, now)
         })
         .await

@@ -18,11 +18,8 @@ pub(crate) fn add_page<T>(found: &mut Vec<T>, page: Vec<T>) -> bool {
     full
 }
 
-pub(crate) fn unreadable(what: &str) -> StoreError {
-    StoreError::Fault(format!(
-        "The database sent something that this program can't read ({what}). Run `keyrack check`; if all is well \
-         there, this program and the database are of different versions."
-    ))
+pub(crate) fn unreadable(what: &'static str) -> StoreError {
+    StoreError::Unreadable { what }
 }
 
 /// What a function of the database gave, as what it is.

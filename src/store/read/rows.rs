@@ -28,12 +28,12 @@ impl TryFrom<SiteRow> for Site {
     type Error = StoreError;
 
     fn try_from(row: SiteRow) -> Result<Self, StoreError> {
-        let zone = row.time_zone.parse().map_err(|_| {
-            StoreError::Fault(format!(
-                "This program does not know the time zone {} that the house uses. Update this program.",
-                crate::domain::text::harmless(&row.time_zone)
-            ))
-        })?;
+        let zone = row
+            .time_zone
+            .parse()
+            .map_err(|_| StoreError::UnknownTimeZone {
+                zone: row.time_zone.clone(),
+            })?;
         Ok(Self {
             id: row.site_id,
             name: row.name,

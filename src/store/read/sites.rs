@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::domain::text::harmless;
 use crate::domain::{Item, Room, Site};
 use crate::store::connection::error::StoreError;
 use crate::store::connection::schema::state::check_text;
@@ -96,7 +95,7 @@ impl Store {
     /// The site of that name; without a name the only one, or the default.
     ///
     /// # Errors
-    /// [`StoreError::Site`] with a sentence, if there is none or no telling which; and as [`Store::open_site`].
+    /// [`StoreError::NoSuchSite`], [`StoreError::NoSite`], [`StoreError::SeveralSites`], and as [`Store::open_site`].
     pub async fn site(&self, name: Option<&str>) -> Result<Site, StoreError> {
         Ok(self.open_site(name).await?.site_store?.site().clone())
     }
@@ -104,19 +103,11 @@ impl Store {
 
 /// Why there is no site of that name, or none that is meant without one.
 fn no_telling(name: Option<&str>, sites: i64) -> StoreError {
-    StoreError::Site(match (name, sites) {
-        (Some(name), _) => format!(
-            "There is no site named {}. `keyrack site list` shows which there are.",
-            harmless(name)
-        ),
-        (None, 0) => {
-            "There is no house in this database yet. Describe one in a file and run `keyrack site apply FILE.toml`."
-                .into()
-        }
-        (None, _) => {
-            "There are several sites here. Say which with --site NAME, or choose one for good with \
-             `keyrack site default NAME`."
-                .into()
-        }
-    })
+    match (name, sites) {
+        (Some(name), _) => StoreError::NoSuchSite {
+            name: name.to_owned(),
+        },
+        (None, 0) => StoreError::NoSite,
+        (None, _) => StoreError::SeveralSites,
+    }
 }

@@ -38,7 +38,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Whether both show the same, whenever they were read.
-    pub fn shows_the_same_as(&self, other: &Self) -> bool {
+    pub(crate) fn shows_the_same_as(&self, other: &Self) -> bool {
         self.site == other.site
             && self.window == other.window
             && self.rooms == other.rooms
@@ -85,10 +85,7 @@ impl SiteStore {
             .await?;
         let row: SnapshotRow = read_list(snapshot, "snapshot")?;
         Ok(Snapshot {
-            site: row
-                .site
-                .ok_or_else(|| StoreError::Site("This house is no longer in the database.".into()))?
-                .try_into()?,
+            site: row.site.ok_or(StoreError::SiteGone)?.try_into()?,
             window,
             rooms: row.rooms,
             claims: row.claims,

@@ -6,12 +6,10 @@ use crate::store::connection::error::StoreError;
 use crate::store::handle::Store;
 
 /// A session that waits for another's lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockWait {
-    /// Who waits.
-    pub who: Desk,
-    /// For whom.
-    pub whom: Desk,
+#[derive(Debug)]
+pub(crate) struct LockWait {
+    pub(crate) who: Desk,
+    pub(crate) whom: Desk,
 }
 
 impl Store {
@@ -19,7 +17,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
-    pub async fn lock_waits(&self) -> Result<Vec<LockWait>, StoreError> {
+    pub(crate) async fn lock_waits(&self) -> Result<Vec<LockWait>, StoreError> {
         let rows = self
             .ask(async |mut connection| {
                 let rows = sqlx::query!(

@@ -7,7 +7,5 @@ mod prompt;
 mod records;
 mod site;
 
-pub use lock_waits::LockWait;
-pub use prompt::{Prompt, PromptAnswer};
-pub use records::RequestRecord;
+pub(crate) use prompt::{Prompt, PromptAnswer};
 pub use site::DemoSite;

@@ -14,13 +14,13 @@ use crate::store::handle::Store;
 
 /// A session of its own. Its transaction, if one is open, is rolled back when this is dropped.
 #[derive(Debug, Clone)]
-pub struct Prompt {
+pub(crate) struct Prompt {
     typed: mpsc::UnboundedSender<(String, oneshot::Sender<PromptAnswer>)>,
 }
 
 /// What psql would show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PromptAnswer {
+pub(crate) enum PromptAnswer {
     /// It went well; the first column of the last row, if there was one.
     Done(Option<String>),
     /// PostgreSQL said no.
@@ -39,7 +39,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
-    pub async fn prompt(&self, name: &str, schema: Option<&str>) -> Result<Prompt, StoreError> {
+    pub(crate) async fn prompt(
+        &self,
+        name: &str,
+        schema: Option<&str>,
+    ) -> Result<Prompt, StoreError> {
         let session = session_name(&Desk(name.to_owned()));
         // Where a psql window at a migrated database looks too.
         let mut path = r#""$user", public, keyrack"#.to_owned();
@@ -73,7 +77,7 @@ impl Store {
 
 impl Prompt {
     /// Runs one or several statements, and waits for what is said to them. If the wait is given up they run all the same.
-    pub async fn run(&self, sql: &str) -> PromptAnswer {
+    pub(crate) async fn run(&self, sql: &str) -> PromptAnswer {
         let (sender, heard) = oneshot::channel();
         if self.typed.send((sql.to_owned(), sender)).is_err() {
             return PromptAnswer::Lost;

@@ -11,15 +11,12 @@ use crate::store::connection::faults::fault;
 use crate::store::handle::SiteStore;
 
 /// What the database wrote down about a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestRecord {
-    /// The request.
-    pub request: RequestId,
+#[derive(Debug)]
+pub(crate) struct RequestRecord {
+    pub(crate) request: RequestId,
     /// When it was decided, by the database's clock: read while the locks of the command were held, so that of two
     /// commands that wanted the same thing the earlier one was first.
-    pub decided_at: DateTime<Utc>,
-    /// The refusal's code; none if it was done.
-    pub refusal: Option<String>,
+    pub(crate) decided_at: DateTime<Utc>,
 }
 
 impl SiteStore {
@@ -57,14 +54,17 @@ impl SiteStore {
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`] and faults.
-    pub async fn records(&self, requests: &[RequestId]) -> Result<Vec<RequestRecord>, StoreError> {
+    pub(crate) async fn records(
+        &self,
+        requests: &[RequestId],
+    ) -> Result<Vec<RequestRecord>, StoreError> {
         let ids: Vec<uuid::Uuid> = requests.iter().map(|request| request.0).collect();
         let rows = self
             .store
             .ask(async |mut connection| {
                 let rows = sqlx::query!(
                     "
-                    SELECT request_id, at, refusal
+                    SELECT request_id, at
                     FROM request
                     WHERE site_id = $1 AND request_id = ANY ($2)
                     ORDER BY at
@@ -82,7 +82,6 @@ impl SiteStore {
             .map(|row| RequestRecord {
                 request: RequestId(row.request_id),
                 decided_at: row.at,
-                refusal: row.refusal,
             })
             .collect())
     }

@@ -59,9 +59,7 @@ impl Store {
         let site = site
             .into_iter()
             .find(|site| site.id.0 == id)
-            .ok_or_else(|| {
-                StoreError::Fault("The demo's house was made and is not there.".into())
-            })?;
+            .ok_or(StoreError::DemoSiteGone)?;
         let (enough, heard) = oneshot::channel();
         let keeper = tokio::spawn(keep(self.clone(), site.id, connection, heard));
         Ok(DemoSite {

@@ -9,15 +9,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{sleep_until, timeout};
 
 use crate::domain::Request;
+use crate::domain::sentences::fault::Rollback;
 use crate::store::command::statements::SendError;
 use crate::store::connection::faults::{Kind, fault, kind};
 use crate::store::handle::SiteStore;
 use crate::store::stepping::inspection;
-use crate::store::stepping::notices::Report;
-use crate::store::stepping::session::{Played, Session};
-use crate::store::stepping::trace::Story;
-use crate::store::stepping::view::{Ending, HeldLock, StepPlace, StepView, StepWarning, Wait};
-use crate::store::stepping::words::{self, Names};
+use crate::store::stepping::notices::StepReport;
+use crate::store::stepping::session::{CommandOutcome, Session};
+use crate::store::stepping::trace::Trace;
+use crate::store::stepping::view::{Ending, ListedLock, StepPlace, StepView, StepWarning, Wait};
 
 /// How soon to look why a session has neither come to a gate nor answered.
 const LOOK_SOON: Duration = Duration::from_millis(15);
@@ -67,25 +67,24 @@ pub(super) struct Controller {
     pub(super) run: i32,
     pub(super) connection: PgConnection,
     pub(super) session: Session,
-    pub(super) reports: mpsc::UnboundedReceiver<Report>,
+    pub(super) reports: mpsc::UnboundedReceiver<StepReport>,
     /// The answer to the statement, while it is under way.
-    pub(super) played: Option<oneshot::Receiver<Played>>,
+    pub(super) outcome: Option<oneshot::Receiver<CommandOutcome>>,
     pub(super) orders: mpsc::UnboundedReceiver<Order>,
     pub(super) view: watch::Sender<StepView>,
     /// What the next view will be.
     pub(super) next: StepView,
-    pub(super) story: Story,
-    pub(super) names: Names,
+    pub(super) trace: Trace,
     pub(super) gates: Gates,
     /// The locks that PostgreSQL lists; looked up when the session stands.
-    pub(super) listed: Vec<HeldLock>,
+    pub(super) listed: Vec<ListedLock>,
     pub(super) look_at: Instant,
 }
 
 /// The controller's own connection is gone, and with it the gates.
-pub(super) struct Gone;
+pub(super) struct ConnectionLost;
 
-impl From<sqlx::Error> for Gone {
+impl From<sqlx::Error> for ConnectionLost {
     fn from(error: sqlx::Error) -> Self {
         tracing::warn!(error = %fault(&error), "a step-mode controller lost its connection");
         Self
@@ -93,13 +92,13 @@ impl From<sqlx::Error> for Gone {
 }
 
 impl Controller {
-    /// Conducts until the transaction is over.
-    pub(super) async fn conduct(mut self) {
+    /// Goes on until the transaction is over.
+    pub(super) async fn control(mut self) {
         while !self.next.is_over() {
             if self.turn().await.is_err() {
                 // Without gates the session runs on to its answer, and no further: nobody sends COMMIT.
                 self.session.cut().await;
-                self.next.place = StepPlace::Ended(Ending::Lost);
+                self.next.place = StepPlace::Ended(Ending::RolledBack(Rollback::Lost));
             }
             self.publish();
         }
@@ -107,23 +106,21 @@ impl Controller {
         // The server may be gone; then there is nobody to say goodbye to.
         let _ = timeout(PATIENCE, self.connection.close()).await;
     }
-
-    /// The next thing that happens.
-    async fn turn(&mut self) -> Result<(), Gone> {
+    async fn turn(&mut self) -> Result<(), ConnectionLost> {
         let time_is_up = self.time_is_up();
         tokio::select! {
             // What was told comes before what was answered.
             biased;
             Some(report) = self.reports.recv() => self.hear(report).await,
-            played = next_answer(&mut self.played) => {
-                self.played = None;
-                self.answered(played).await
+            outcome = next_answer(&mut self.outcome) => {
+                self.outcome = None;
+                self.answered(outcome).await
             }
-            () = sleep_until(time_is_up.into()) => self.roll_back(Ending::TimeUp).await,
+            () = sleep_until(time_is_up.into()) => self.roll_back(Ending::RolledBack(Rollback::TimeUp)).await,
             order = self.orders.recv() => match order {
                 Some(order) => self.obey(order).await,
                 // Nobody is interested any more.
-                None => self.roll_back(Ending::RolledBack).await,
+                None => self.roll_back(Ending::RolledBack(Rollback::Wanted)).await,
             },
             () = sleep_until(self.look_at.into()) => self.look().await,
         }
@@ -135,8 +132,8 @@ impl Controller {
         self.next.began + (total - (total / 10).min(LONGEST_HEAD_START))
     }
 
-    async fn hear(&mut self, report: Report) -> Result<(), Gone> {
-        let Some(step) = self.story.hear(report) else {
+    async fn hear(&mut self, report: StepReport) -> Result<(), ConnectionLost> {
+        let Some(step) = self.trace.hear(report) else {
             return Ok(());
         };
         if self.gates == Gates::OpenTo(step.name.clone()) {
@@ -150,7 +147,7 @@ impl Controller {
     }
 
     /// Lets the session pass the gate at which it stands.
-    async fn pass_gate(&mut self) -> Result<(), Gone> {
+    async fn pass_gate(&mut self) -> Result<(), ConnectionLost> {
         if let StepPlace::AtGate(step) = &self.next.place {
             let step = step.clone();
             inspection::open_gate(&mut self.connection, self.run, step.gate).await?;
@@ -161,8 +158,8 @@ impl Controller {
     }
 
     /// The statement has come to its end.
-    async fn answered(&mut self, played: Option<Played>) -> Result<(), Gone> {
-        match played {
+    async fn answered(&mut self, outcome: Option<CommandOutcome>) -> Result<(), ConnectionLost> {
+        match outcome {
             Some(Ok(answer)) => {
                 self.next.place = StepPlace::Answered(Box::new(answer));
                 self.look_closely().await?;
@@ -176,12 +173,12 @@ impl Controller {
                     .await;
             }
             Some(Err(SendError::Unreadable(error))) => self.end(Ending::Failed(error)).await,
-            None => self.end(Ending::Lost).await,
+            None => self.end(Ending::RolledBack(Rollback::Lost)).await,
         }
         Ok(())
     }
 
-    async fn obey(&mut self, order: Order) -> Result<(), Gone> {
+    async fn obey(&mut self, order: Order) -> Result<(), ConnectionLost> {
         let answered = matches!(self.next.place, StepPlace::Answered(_));
         let outcome = match order.what {
             Move::Step if !answered => self.pass_gate().await,
@@ -198,14 +195,16 @@ impl Controller {
                 self.end_when_noticed(Ending::CommitUnknown).await
             }
             Move::RunOn(_) | Move::Step | Move::Commit | Move::CommitUnheard => Ok(()),
-            Move::RollBack => self.roll_back(Ending::RolledBack).await,
+            Move::RollBack => self.roll_back(Ending::RolledBack(Rollback::Wanted)).await,
             Move::Cut => {
                 self.session.cut().await;
-                self.end_when_noticed(Ending::Cut).await
+                self.end_when_noticed(Ending::RolledBack(Rollback::Cut))
+                    .await
             }
             Move::Kill => {
                 inspection::terminate(&mut self.connection, self.session.backend).await?;
-                self.end_when_noticed(Ending::Killed).await
+                self.end_when_noticed(Ending::RolledBack(Rollback::Killed))
+                    .await
             }
         };
         if outcome.is_ok() {
@@ -227,7 +226,7 @@ impl Controller {
             }
             Ok(Ok(Err(error))) if kind(&error) == Kind::Lost => {
                 StepPlace::Ended(match ending(&error) {
-                    Ending::TimeUp => Ending::TimeUp,
+                    Ending::RolledBack(Rollback::TimeUp) => Ending::RolledBack(Rollback::TimeUp),
                     _ => Ending::CommitUnknown,
                 })
             }
@@ -240,11 +239,11 @@ impl Controller {
     }
 
     /// Stops the statement if one is under way, and rolls back.
-    async fn roll_back(&mut self, ending: Ending) -> Result<(), Gone> {
-        if let Some(played) = self.played.take() {
+    async fn roll_back(&mut self, ending: Ending) -> Result<(), ConnectionLost> {
+        if let Some(outcome) = self.outcome.take() {
             inspection::cancel(&mut self.connection, self.session.backend).await?;
             // Whatever it says: it is not committed.
-            let _ = timeout(PATIENCE, played).await;
+            let _ = timeout(PATIENCE, outcome).await;
         }
         self.end(ending).await;
         Ok(())
@@ -260,7 +259,7 @@ impl Controller {
 
     /// The end of a session whose connection or backend was taken away: when the server has seen it. The gates stay
     /// shut until then.
-    async fn end_when_noticed(&mut self, ending: Ending) -> Result<(), Gone> {
+    async fn end_when_noticed(&mut self, ending: Ending) -> Result<(), ConnectionLost> {
         let started = Instant::now();
         while inspection::is_alive(&mut self.connection, self.session.backend).await? {
             if started.elapsed() > PATIENCE {
@@ -274,38 +273,37 @@ impl Controller {
     }
 
     /// Looks where the session is among the others.
-    async fn look(&mut self) -> Result<(), Gone> {
+    async fn look(&mut self) -> Result<(), ConnectionLost> {
         let (site, backend) = (self.site_store.site().id, self.session.backend);
-        let standing = inspection::standing(&mut self.connection, backend, self.run).await?;
-        self.next.clock = standing.now;
+        let situation = inspection::situation(&mut self.connection, backend, self.run).await?;
+        self.next.clock = situation.now;
         self.next.seen = Instant::now();
-        self.next.blocked = standing.blocked;
+        self.next.blocked = situation.blocked;
         self.next.deadline =
             match inspection::deadline(&mut self.connection, site, &self.request.command).await? {
                 Some(deadline) => Some(deadline),
-                None => words::deadline(&self.story, &self.next.place),
+                None => self.trace.deadline(&self.next.place),
             };
         let since = match &self.next.place {
             StepPlace::Waiting(wait) => wait.since,
-            _ => standing.now,
+            _ => situation.now,
         };
         let between = matches!(
             self.next.place,
             StepPlace::Running(_) | StepPlace::Waiting(_)
         );
-        if between && standing.whom.is_empty() {
-            self.next.place = StepPlace::Running(self.story.current());
+        if between && situation.whom.is_empty() {
+            self.next.place = StepPlace::Running(self.trace.current());
         } else if between {
-            let kind = standing.awaits.unwrap_or_default();
             self.next.place = StepPlace::Waiting(Wait {
-                step: self.story.current(),
-                what: words::awaited(self.story.innermost(), &kind, &self.names),
-                whom: standing.whom,
-                since: standing.since.unwrap_or(since),
+                step: self.trace.current(),
+                lock_kind: situation.awaits.unwrap_or_default(),
+                whom: situation.whom,
+                since: situation.since.unwrap_or(since),
             });
-        } else if !standing.alive {
+        } else if !situation.alive {
             self.session.cut().await;
-            self.next.place = StepPlace::Ended(Ending::Killed);
+            self.next.place = StepPlace::Ended(Ending::RolledBack(Rollback::Killed));
         }
         self.look_at = Instant::now()
             + match self.next.place {
@@ -316,7 +314,7 @@ impl Controller {
     }
 
     /// The same, and at its locks, which change only when it has moved.
-    async fn look_closely(&mut self) -> Result<(), Gone> {
+    async fn look_closely(&mut self) -> Result<(), ConnectionLost> {
         self.listed = inspection::listed_locks(&mut self.connection, self.session.backend).await?;
         self.look().await
     }
@@ -324,17 +322,12 @@ impl Controller {
     /// Shows how things stand now. Whoever watches is woken when something but the clock has changed.
     pub(super) fn publish(&mut self) {
         let over = self.next.is_over();
-        let answered = matches!(self.next.place, StepPlace::Answered(_));
-        self.next.passed = self.story.passed();
+        self.next.trace = self.trace.steps().cloned().collect();
         if over {
-            self.next.locks = Vec::new();
+            self.next.listed_locks = Vec::new();
             self.next.blocked = Vec::new();
-            (self.next.on_commit, self.next.on_rollback) = (Vec::new(), Vec::new());
         } else {
-            self.next.locks = words::row_locks(&self.story, &self.names);
-            self.next.locks.extend(self.listed.iter().cloned());
-            (self.next.on_commit, self.next.on_rollback) =
-                words::consequences(&self.story, &self.names, answered);
+            self.next.listed_locks = self.listed.clone();
         }
         let left = self.next.left_at(Instant::now());
         self.next.warning = (!over && left <= self.next.limits.total / 2).then(|| StepWarning {
@@ -355,9 +348,11 @@ impl Controller {
 }
 
 /// The answer to the statement under way; never, if there is none.
-async fn next_answer(played: &mut Option<oneshot::Receiver<Played>>) -> Option<Played> {
-    match played {
-        Some(played) => played.await.ok(),
+async fn next_answer(
+    outcome: &mut Option<oneshot::Receiver<CommandOutcome>>,
+) -> Option<CommandOutcome> {
+    match outcome {
+        Some(outcome) => outcome.await.ok(),
         None => std::future::pending().await,
     }
 }
@@ -369,10 +364,10 @@ fn ending(error: &sqlx::Error) -> Ending {
         .and_then(sqlx::error::DatabaseError::code);
     match code.as_deref() {
         // The statement's limit, the idle transaction's, the transaction's.
-        Some("57014" | "25P03" | "25P04") => Ending::TimeUp,
-        Some("40P01") => Ending::Deadlock,
-        Some("57P01") => Ending::Killed,
-        _ if kind(error) == Kind::Lost => Ending::Lost,
+        Some("57014" | "25P03" | "25P04") => Ending::RolledBack(Rollback::TimeUp),
+        Some("40P01") => Ending::RolledBack(Rollback::Deadlock),
+        Some("57P01") => Ending::RolledBack(Rollback::Killed),
+        _ if kind(error) == Kind::Lost => Ending::RolledBack(Rollback::Lost),
         _ => Ending::Failed(fault(error)),
     }
 }

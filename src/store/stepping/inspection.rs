@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use sqlx::postgres::PgConnection;
 
-use crate::domain::text::harmless;
-use crate::domain::{ClaimNumber, Command, SiteId};
-use crate::store::connection::connections::desk_of_session;
+use crate::domain::sentences::session::DatabaseSession;
+use crate::domain::{ClaimId, Command, SiteId};
+use crate::store::connection::connections::database_session;
 use crate::store::stepping::trace::{StepText, Texts};
-use crate::store::stepping::view::{Deadline, HeldLock, KnownFrom, OtherSession};
-use crate::store::stepping::words::Names;
+use crate::store::stepping::view::{Deadline, ListedLock, Names};
 
 /// Takes a run's number that nobody else has, for as long as the connection lives: the lock (run, 0) is its sign.
 ///
@@ -100,35 +99,24 @@ pub(super) async fn names(
         items: by_id(items.into_iter().map(|row| (row.id, row.name)).collect()),
     })
 }
-
-/// The database's clock.
-pub(super) async fn clock(connection: &mut PgConnection) -> Result<DateTime<Utc>, sqlx::Error> {
-    sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
-        .fetch_one(connection)
-        .await
-}
-
 /// Where the session is among the others.
-pub(super) struct Standing {
+pub(super) struct Situation {
     pub(super) now: DateTime<Utc>,
     /// Whether its backend is there.
     pub(super) alive: bool,
     /// The kind of the lock that it waits for, unless that is a gate's.
     pub(super) awaits: Option<String>,
-    /// Since when.
     pub(super) since: Option<DateTime<Utc>>,
-    /// Whom it waits for.
-    pub(super) whom: Vec<OtherSession>,
-    /// Who waits for it.
-    pub(super) blocked: Vec<OtherSession>,
+    pub(super) whom: Vec<DatabaseSession>,
+    pub(super) blocked: Vec<DatabaseSession>,
 }
 
 /// Looks where the session is among the others.
-pub(super) async fn standing(
+pub(super) async fn situation(
     connection: &mut PgConnection,
     backend: i32,
     run: i32,
-) -> Result<Standing, sqlx::Error> {
+) -> Result<Situation, sqlx::Error> {
     let own = sqlx::query!(
         r#"
         SELECT
@@ -170,14 +158,14 @@ pub(super) async fn standing(
     .await?;
     let (blocked, mut whom): (Vec<_>, Vec<_>) = others
         .into_iter()
-        .map(|row| (row.waits, other_session(row.pid, &row.name)))
+        .map(|row| (row.waits, database_session(row.pid, row.name)))
         .partition(|(waits, _)| *waits);
     // A transaction that was prepared for two-phase commit has no backend.
     for nobody in own.whom.iter().filter(|pid| **pid == 0).take(1) {
-        whom.push((false, other_session(*nobody, "")));
+        whom.push((false, database_session(*nobody, String::new())));
     }
-    let sessions = |rows: Vec<(bool, OtherSession)>| rows.into_iter().map(|(_, other)| other);
-    Ok(Standing {
+    let sessions = |rows: Vec<(bool, DatabaseSession)>| rows.into_iter().map(|(_, other)| other);
+    Ok(Situation {
         now: own.now,
         alive: own.alive,
         awaits: own.awaits,
@@ -187,26 +175,11 @@ pub(super) async fn standing(
     })
 }
 
-fn other_session(backend: i32, name: &str) -> OtherSession {
-    let desk = desk_of_session(name);
-    let words = match (&desk, backend) {
-        (_, 0) => "a prepared transaction".into(),
-        (Some(desk), _) => format!("desk {} (backend {backend})", harmless(&desk.0)),
-        (None, _) if name.is_empty() => format!("backend {backend}"),
-        (None, _) => format!("{} (backend {backend})", harmless(name)),
-    };
-    OtherSession {
-        backend,
-        desk,
-        words,
-    }
-}
-
 /// The locks of a session that PostgreSQL lists, those that say something: its transaction's, and on tables.
 pub(super) async fn listed_locks(
     connection: &mut PgConnection,
     backend: i32,
-) -> Result<Vec<HeldLock>, sqlx::Error> {
+) -> Result<Vec<ListedLock>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         SELECT
@@ -228,20 +201,15 @@ pub(super) async fn listed_locks(
     .await?;
     Ok(rows
         .into_iter()
-        .map(|row| HeldLock {
-            words: match (row.transaction, row.relation) {
-                (Some(transaction), _) => format!(
-                    "Transaction {transaction} ({}): whoever waits for a row that it has locked or written waits for \
-                     its end.",
-                    row.mode
-                ),
-                (None, relation) => format!(
-                    "Table {} ({}): others may read and write it; nobody may alter it.",
-                    relation.unwrap_or_default(),
-                    row.mode
-                ),
+        .map(|row| match (row.transaction, row.relation) {
+            (Some(id), _) => ListedLock::Transaction {
+                id,
+                modes: row.mode,
             },
-            known_from: KnownFrom::PgLocks,
+            (None, relation) => ListedLock::Table {
+                name: relation.unwrap_or_default(),
+                modes: row.mode,
+            },
         })
         .collect())
 }
@@ -252,11 +220,13 @@ pub(super) async fn deadline(
     site: SiteId,
     command: &Command,
 ) -> Result<Option<Deadline>, sqlx::Error> {
-    let (slot, stock, group) = match command.claim() {
-        Some(ClaimNumber::Slot(hold)) => (Some(hold.0), None, None),
-        Some(ClaimNumber::Stock(hold)) => (None, Some(hold.0), None),
-        Some(ClaimNumber::Group(group)) => (None, None, Some(group.0)),
-        None => return Ok(None),
+    let Some(claim) = command.claim() else {
+        return Ok(None);
+    };
+    let (slot, stock, group) = match claim {
+        ClaimId::Slot(hold) => (Some(hold.0), None, None),
+        ClaimId::Stock(hold) => (None, Some(hold.0), None),
+        ClaimId::Group(group) => (None, None, Some(group.0)),
     };
     let at = sqlx::query_scalar!(
         r#"
@@ -276,12 +246,7 @@ pub(super) async fn deadline(
     )
     .fetch_one(connection)
     .await?;
-    let words = match (slot, stock, group) {
-        (Some(hold), _, _) => format!("room claim {hold}"),
-        (_, Some(hold), _) => format!("stock claim {hold}"),
-        (_, _, group) => format!("group {}", group.unwrap_or_default()),
-    };
-    Ok(at.map(|at| Deadline { words, at }))
+    Ok(at.map(|at| Deadline { claim, at }))
 }
 
 /// Cancels what the session is doing.

@@ -1,7 +1,7 @@
 //! What a stepping session tells while its statement runs, caught on the way to the log.
 //!
 //! The gates report with RAISE INFO, the only thing that a running statement sends at once. sqlx hands such notices to
-//! `tracing` and to nobody else, so the statement runs with a subscriber of its own ([`Ears`]), which keeps the reports
+//! `tracing` and to nobody else, so the statement runs with a subscriber of its own ([`NoticeReader`]), which keeps the reports
 //! of its run and passes everything else on. They never get as far as the log, whatever it is set to (R27), and nobody
 //! has to install anything.
 
@@ -21,7 +21,7 @@ const NOTICES: &str = "sqlx::postgres::notice";
 /// What a gate told (`migrations/protocol/15_step_mode.sql`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "report", rename_all = "lowercase")]
-pub(super) enum Report {
+pub(super) enum StepReport {
     /// The session stands before a step.
     Reached {
         gate: i32,
@@ -42,15 +42,15 @@ pub(super) enum Report {
 }
 
 /// Hears the reports of one run; passes on whatever else the statement has to say.
-pub(super) struct Ears {
+pub(super) struct NoticeReader {
     run: i32,
-    reports: UnboundedSender<Report>,
+    reports: UnboundedSender<StepReport>,
     others: Dispatch,
 }
 
-impl Ears {
+impl NoticeReader {
     /// For one run. What is not for it goes to whoever listens here and now.
-    pub(super) fn new(run: i32, reports: UnboundedSender<Report>) -> Self {
+    pub(super) fn new(run: i32, reports: UnboundedSender<StepReport>) -> Self {
         Self {
             run,
             reports,
@@ -59,7 +59,7 @@ impl Ears {
     }
 
     /// The report in a notice, if it is one of this run.
-    fn report(&self, event: &Event<'_>) -> Option<Report> {
+    fn report(&self, event: &Event<'_>) -> Option<StepReport> {
         if event.metadata().target() != NOTICES {
             return None;
         }
@@ -69,11 +69,11 @@ impl Ears {
         if value.get("stepwise")?.as_i64()? != i64::from(self.run) {
             return None;
         }
-        Report::deserialize(value).ok()
+        StepReport::deserialize(value).ok()
     }
 }
 
-impl Subscriber for Ears {
+impl Subscriber for NoticeReader {
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
         // The others' answer may change with every call.
         Interest::sometimes()

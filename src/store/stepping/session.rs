@@ -14,29 +14,23 @@ use tracing::instrument::WithSubscriber;
 use crate::domain::{Answer, Request, SiteId};
 use crate::store::command::statements::{SendError, send};
 use crate::store::connection::connections::{Connections, session_name};
-use crate::store::stepping::notices::{Ears, Report};
+use crate::store::stepping::notices::{NoticeReader, StepReport};
 use crate::store::stepping::view::StepLimits;
 
 /// How soon the server looks whether a stopped session's client is still there.
 const CLIENT_CHECK: &str = "50ms";
-
-/// What came of the command.
-pub(super) type Played = Result<Answer, SendError>;
-
-/// What came of COMMIT or ROLLBACK.
-type Ended = Result<(), sqlx::Error>;
+pub(super) type CommandOutcome = Result<Answer, SendError>;
+type EndOutcome = Result<(), sqlx::Error>;
 
 enum Job {
-    Play(Box<Request>, Ears, oneshot::Sender<Played>),
-    Commit(oneshot::Sender<Ended>),
+    Play(Box<Request>, NoticeReader, oneshot::Sender<CommandOutcome>),
+    Commit(oneshot::Sender<EndOutcome>),
     CommitUnheard,
-    RollBack(oneshot::Sender<Ended>),
+    RollBack(oneshot::Sender<EndOutcome>),
 }
 
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
-
-/// A session in step mode.
 pub(super) struct Session {
     pub(super) backend: i32,
     jobs: mpsc::UnboundedSender<Job>,
@@ -81,8 +75,8 @@ impl Session {
             // Whoever asked may have gone meanwhile; then nobody hears the answers.
             while let Some(job) = inbox.recv().await {
                 match job {
-                    Job::Play(request, ears, heard) => {
-                        let _ = heard.send(play(&mut connection, site, &request, ears).await);
+                    Job::Play(request, notices, heard) => {
+                        let _ = heard.send(play(&mut connection, site, &request, notices).await);
                     }
                     Job::Commit(heard) => {
                         let _ = heard.send(connection.execute("COMMIT").await.map(drop));
@@ -112,17 +106,17 @@ impl Session {
         &self,
         request: Request,
         run: i32,
-        reports: mpsc::UnboundedSender<Report>,
-    ) -> oneshot::Receiver<Played> {
-        let ears = Ears::new(run, reports);
-        self.give(|heard| Job::Play(Box::new(request), ears, heard))
+        reports: mpsc::UnboundedSender<StepReport>,
+    ) -> oneshot::Receiver<CommandOutcome> {
+        let notices = NoticeReader::new(run, reports);
+        self.give(|heard| Job::Play(Box::new(request), notices, heard))
     }
 
-    pub(super) fn commit(&self) -> oneshot::Receiver<Ended> {
+    pub(super) fn commit(&self) -> oneshot::Receiver<EndOutcome> {
         self.give(Job::Commit)
     }
 
-    pub(super) fn roll_back(&self) -> oneshot::Receiver<Ended> {
+    pub(super) fn roll_back(&self) -> oneshot::Receiver<EndOutcome> {
         self.give(Job::RollBack)
     }
 
@@ -164,10 +158,12 @@ async fn play(
     connection: &mut PgConnection,
     site: SiteId,
     request: &Request,
-    ears: Ears,
-) -> Played {
+    notices: NoticeReader,
+) -> CommandOutcome {
     connection
         .execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         .await?;
-    send(connection, site, request).with_subscriber(ears).await
+    send(connection, site, request)
+        .with_subscriber(notices)
+        .await
 }

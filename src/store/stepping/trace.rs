@@ -8,8 +8,9 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::domain::text::harmless;
-use crate::store::stepping::notices::Report;
-use crate::store::stepping::view::{PassedStep, Step};
+use crate::domain::{ClaimId, SlotHoldId, Success};
+use crate::store::stepping::notices::StepReport;
+use crate::store::stepping::view::{Deadline, Return, Step, StepPlace, TracedStep};
 
 /// The words and the source of every step, by name.
 pub(super) type Texts = HashMap<String, StepText>;
@@ -21,34 +22,23 @@ pub(super) struct StepText {
     pub(super) source: Arc<str>,
 }
 
-/// A step that was reached.
-pub(super) struct Told {
-    pub(super) step: Step,
-    pub(super) arguments: Value,
-    /// What it returned, once it has.
-    pub(super) returned: Option<Returned>,
-    /// Whether the block in which it ran was rolled back.
-    pub(super) undone: bool,
+/// A step that was reached, with what is needed to tell how long it took.
+struct Entry {
+    traced: TracedStep,
     reached_at: DateTime<Utc>,
     /// How long it stood at the gates of the steps inside it.
     stopped: Duration,
 }
 
-pub(super) struct Returned {
-    pub(super) result: Value,
-    at: DateTime<Utc>,
-    took: Duration,
-}
-
-/// Everything that a run has told.
-pub(super) struct Story {
+/// Everything that a run has reported.
+pub(super) struct Trace {
     texts: Texts,
-    steps: Vec<Told>,
+    steps: Vec<Entry>,
     /// The steps that have not returned, outermost first: positions in `steps`.
     open: Vec<usize>,
 }
 
-impl Story {
+impl Trace {
     pub(super) fn new(texts: Texts) -> Self {
         Self {
             texts,
@@ -58,9 +48,9 @@ impl Story {
     }
 
     /// Hears a report; says which step has been reached, if one has.
-    pub(super) fn hear(&mut self, report: Report) -> Option<Step> {
+    pub(super) fn hear(&mut self, report: StepReport) -> Option<Step> {
         match report {
-            Report::Reached {
+            StepReport::Reached {
                 gate,
                 step,
                 call,
@@ -79,33 +69,38 @@ impl Story {
                     depth: self.open.len(),
                 };
                 self.open.push(self.steps.len());
-                self.steps.push(Told {
-                    step: step.clone(),
-                    arguments,
-                    returned: None,
-                    undone: false,
+                self.steps.push(Entry {
+                    traced: TracedStep {
+                        step: step.clone(),
+                        arguments,
+                        returned: None,
+                        undone: false,
+                    },
                     reached_at: at,
                     stopped: Duration::ZERO,
                 });
                 Some(step)
             }
-            Report::Returned {
+            StepReport::Returned {
                 gate,
                 result,
                 kept,
                 began,
                 at,
             } => {
-                let position = self.steps.iter().position(|told| told.step.gate == gate)?;
+                let position = self
+                    .steps
+                    .iter()
+                    .position(|entry| entry.traced.step.gate == gate)?;
                 self.open.retain(|open| *open < position);
-                let told = &mut self.steps[position];
-                let at_gate = span(told.reached_at, began);
-                told.returned = Some(Returned {
+                let entry = &mut self.steps[position];
+                let at_gate = span(entry.reached_at, began);
+                entry.traced.returned = Some(Return {
                     result: without_nulls(result),
                     at,
-                    took: span(began, at).saturating_sub(told.stopped),
+                    took: span(began, at).saturating_sub(entry.stopped),
                 });
-                let stopped = at_gate + told.stopped;
+                let stopped = at_gate + entry.stopped;
                 if let Some(outer) = self.open.last() {
                     self.steps[*outer].stopped += stopped;
                 }
@@ -121,59 +116,44 @@ impl Story {
             .split(' ')
             .filter_map(|gate| gate.parse().ok())
             .collect();
-        for told in &mut self.steps {
-            told.undone = told.returned.is_some() && !kept.contains(&told.step.gate);
+        for Entry { traced, .. } in &mut self.steps {
+            traced.undone = traced.returned.is_some() && !kept.contains(&traced.step.gate);
         }
     }
 
     /// The innermost step that has not returned.
     pub(super) fn current(&self) -> Option<Step> {
-        self.innermost().map(|told| told.step.clone())
+        let position = *self.open.last()?;
+        Some(self.steps[position].traced.step.clone())
     }
 
-    /// The same, with its arguments.
-    pub(super) fn innermost(&self) -> Option<&Told> {
-        self.open.last().map(|position| &self.steps[*position])
+    /// The steps, in the order in which they were reached.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &TracedStep> {
+        self.steps.iter().map(|entry| &entry.traced)
     }
 
-    /// The steps that have returned.
-    pub(super) fn passed(&self) -> Vec<PassedStep> {
-        self.steps
-            .iter()
-            .filter_map(|told| {
-                let returned = told.returned.as_ref()?;
-                Some(PassedStep {
-                    step: told.step.clone(),
-                    returned: shown(&returned.result),
-                    at: returned.at,
-                    took: returned.took,
-                    undone: told.undone,
-                })
-            })
-            .collect()
-    }
-
-    /// The steps whose effects stand, in order; with the last one that was reached, if it only records what was done
-    /// before it.
-    pub(super) fn standing(&self) -> impl Iterator<Item = &Told> {
-        self.steps.iter().filter(|told| match told.returned {
-            Some(_) => !told.undone,
-            None => told.step.name.starts_with("record_"),
+    /// The deadline of a claim that the command itself makes: as it is being written, then as it was answered.
+    pub(super) fn deadline(&self, place: &StepPlace) -> Option<Deadline> {
+        if let StepPlace::Answered(answer) | StepPlace::Done(answer) = place {
+            let (claim, at) = match answer.outcome.as_ref().ok()? {
+                Success::Slot(hold) => (ClaimId::Slot(hold.id), hold.expires_at),
+                Success::Stock(hold) => (ClaimId::Stock(hold.id), hold.expires_at),
+                Success::Group(group) => {
+                    let slots = group.slots.iter().filter_map(|hold| hold.expires_at);
+                    let stock = group.stock.iter().filter_map(|hold| hold.expires_at);
+                    (ClaimId::Group(group.id), slots.chain(stock).min())
+                }
+                Success::Room(_) | Success::Item(_) => return None,
+            };
+            return at.map(|at| Deadline { claim, at });
+        }
+        let placed = self
+            .steps()
+            .find(|traced| traced.stands() && traced.step.name == "place_slot")?;
+        Some(Deadline {
+            claim: ClaimId::Slot(SlotHoldId(placed.result().as_i64()?)),
+            at: placed.argument("p_expires_at").as_str()?.parse().ok()?,
         })
-    }
-}
-
-impl Told {
-    /// An argument.
-    pub(super) fn argument(&self, name: &str) -> &Value {
-        self.arguments.get(name).unwrap_or(&Value::Null)
-    }
-
-    /// What it returned; null as well for a row of nulls.
-    pub(super) fn result(&self) -> &Value {
-        self.returned
-            .as_ref()
-            .map_or(&Value::Null, |returned| &returned.result)
     }
 }
 
@@ -200,22 +180,6 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// A result for people.
-fn shown(result: &Value) -> String {
-    match result {
-        Value::Null => "nothing".into(),
-        Value::String(text) => harmless(text),
-        Value::Object(fields) => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(name, value)| format!("{name} {}", shown(value)))
-                .collect();
-            fields.join(", ")
-        }
-        value => harmless(&value.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -224,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    fn reached(gate: i32, step: &str, kept: &str, at: &str) -> Report {
+    fn reached(gate: i32, step: &str, kept: &str, at: &str) -> StepReport {
         serde_json::from_value(json!({
             "report": "reached", "gate": gate, "step": step, "call": format!("{step}()"),
             "arguments": {"p_room": 2}, "kept": kept, "at": format!("2026-12-03T10:00:{at}Z"),
@@ -232,7 +196,7 @@ mod tests {
         .unwrap()
     }
 
-    fn returned(gate: i32, result: Value, kept: &str, began: &str, at: &str) -> Report {
+    fn returned(gate: i32, result: Value, kept: &str, began: &str, at: &str) -> StepReport {
         serde_json::from_value(json!({
             "report": "returned", "gate": gate, "result": result, "kept": kept,
             "began": format!("2026-12-03T10:00:{began}Z"), "at": format!("2026-12-03T10:00:{at}Z"),
@@ -240,39 +204,49 @@ mod tests {
         .unwrap()
     }
 
+    fn standing(trace: &Trace) -> usize {
+        trace.steps().filter(|traced| traced.stands()).count()
+    }
+
     #[test]
     fn what_a_step_took_is_told_without_the_stops_inside_it() {
-        let mut story = Story::new(Texts::new());
-        story.hear(reached(1, "lock_room_of_hold", "", "00"));
-        let inner = story.hear(reached(2, "lock_room", "", "11")).unwrap();
+        let mut trace = Trace::new(Texts::new());
+        trace.hear(reached(1, "lock_room_of_hold", "", "00"));
+        let inner = trace.hear(reached(2, "lock_room", "", "11")).unwrap();
         assert_eq!(inner.depth, 1);
-        story.hear(returned(2, json!({"name": "Blue"}), "2 ", "31", "33"));
-        assert_eq!(story.current().unwrap().name, "lock_room_of_hold");
-        story.hear(returned(1, json!("locked"), "2 1 ", "10", "34"));
-        assert_eq!(story.current(), None);
-        let took: Vec<u64> = story.passed().iter().map(|p| p.took.as_secs()).collect();
+        trace.hear(returned(2, json!({"name": "Blue"}), "2 ", "31", "33"));
+        assert_eq!(trace.current().unwrap().name, "lock_room_of_hold");
+        trace.hear(returned(1, json!("locked"), "2 1 ", "10", "34"));
+        assert_eq!(trace.current(), None);
+        let took: Vec<u64> = trace
+            .steps()
+            .map(|traced| traced.returned.as_ref().unwrap().took.as_secs())
+            .collect();
         // From 10 to 34, less the twenty at the inner gate.
         assert_eq!(took, [4, 2]);
     }
 
     #[test]
     fn r20_what_the_protocol_took_back_itself_does_not_stand() {
-        let mut story = Story::new(Texts::new());
-        story.hear(reached(1, "lock_room", "", "00"));
-        story.hear(returned(1, json!({"name": "Blue"}), "1 ", "01", "02"));
-        story.hear(reached(2, "place_slot", "1 ", "03"));
-        story.hear(returned(2, json!(7), "1 2 ", "04", "05"));
-        assert_eq!(story.standing().count(), 2);
-        story.hear(reached(3, "expire_room", "1 ", "06"));
-        assert_eq!(story.standing().count(), 1);
-        assert!(story.passed()[1].undone);
+        let mut trace = Trace::new(Texts::new());
+        trace.hear(reached(1, "lock_room", "", "00"));
+        trace.hear(returned(1, json!({"name": "Blue"}), "1 ", "01", "02"));
+        trace.hear(reached(2, "place_slot", "1 ", "03"));
+        trace.hear(returned(2, json!(7), "1 2 ", "04", "05"));
+        assert_eq!(standing(&trace), 2);
+        trace.hear(reached(3, "expire_room", "1 ", "06"));
+        assert_eq!(standing(&trace), 1);
+        assert!(trace.steps().nth(1).unwrap().undone);
     }
 
     #[test]
     fn a_row_of_nulls_is_nothing() {
         let row = json!({"hold_id": null, "hold": {"guest": null}});
-        assert_eq!(shown(&without_nulls(row)), "nothing");
-        let row = json!({"hold_id": 7, "guest": "\u{1b}[31m", "note": null});
-        assert_eq!(shown(&without_nulls(row)), "guest ␛[31m, hold_id 7");
+        assert_eq!(without_nulls(row), Value::Null);
+        let row = json!({"hold_id": 7, "guest": {"name": "Eva", "note": null}});
+        assert_eq!(
+            without_nulls(row),
+            json!({"hold_id": 7, "guest": {"name": "Eva"}})
+        );
     }
 }

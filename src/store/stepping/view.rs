@@ -1,12 +1,17 @@
-//! What can be seen of a transaction that stops between its steps: plain values for a screen, a caption or a transcript.
-//! Texts in it are harmless (R26); they name guests, so none of it belongs into a log (R27).
+//! What can be seen of a transaction that stops between its steps: plain values, and nothing said of them. They name
+//! guests, so none of it belongs into a log (R27). Calls are harmless; arguments and results are as the database has them,
+//! and whoever shows them makes them harmless (R26).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
 
-use crate::domain::{Answer, Desk, RequestId};
+use crate::domain::sentences::fault::Rollback;
+use crate::domain::sentences::session::DatabaseSession;
+use crate::domain::{Answer, ClaimId, Desk, RequestId};
 use crate::store::connection::error::StoreError;
 
 /// How long a transaction may stop others.
@@ -38,18 +43,17 @@ pub struct StepView {
     pub backend: i32,
     /// Where it is.
     pub place: StepPlace,
-    /// The steps passed so far, in the order in which they were reached.
-    pub passed: Vec<PassedStep>,
-    /// What it keeps others from.
-    pub locks: Vec<HeldLock>,
+    /// The steps so far, in the order in which they were reached.
+    pub trace: Vec<TracedStep>,
+    /// Its locks, as far as PostgreSQL lists them: rows carry theirs themselves, and the trace tells which. None when it
+    /// is over.
+    pub listed_locks: Vec<ListedLock>,
     /// Who waits for it.
-    pub blocked: Vec<OtherSession>,
+    pub blocked: Vec<DatabaseSession>,
     /// The deadline of the claim concerned, to hold against [`StepView::clock`].
     pub deadline: Option<Deadline>,
-    /// What a COMMIT would bring, a sentence each.
-    pub on_commit: Vec<String>,
-    /// What a ROLLBACK would bring, a sentence each.
-    pub on_rollback: Vec<String>,
+    /// What the numbers of rooms and items in it stand for.
+    pub names: Arc<Names>,
     /// From half of the time on.
     pub warning: Option<StepWarning>,
     /// How long it may last.
@@ -64,13 +68,13 @@ pub struct StepView {
 
 impl StepView {
     /// The database's clock at a moment: its clock, and monotonic time since.
-    pub fn clock_at(&self, moment: Instant) -> DateTime<Utc> {
+    pub(crate) fn clock_at(&self, moment: Instant) -> DateTime<Utc> {
         let since = moment.saturating_duration_since(self.seen);
         self.clock + TimeDelta::from_std(since).unwrap_or_default()
     }
 
     /// How much of the time is left at a moment.
-    pub fn left_at(&self, moment: Instant) -> Duration {
+    pub(crate) fn left_at(&self, moment: Instant) -> Duration {
         self.limits
             .total
             .saturating_sub(moment.saturating_duration_since(self.began))
@@ -79,6 +83,18 @@ impl StepView {
     /// Whether the transaction is over, one way or another.
     pub fn is_over(&self) -> bool {
         matches!(self.place, StepPlace::Done(_) | StepPlace::Ended(_))
+    }
+
+    /// The steps that have returned, with what they returned.
+    pub fn passed(&self) -> impl Iterator<Item = (&TracedStep, &Return)> {
+        self.trace
+            .iter()
+            .filter_map(|step| Some((step, step.returned.as_ref()?)))
+    }
+
+    /// The steps whose effects stand, in order.
+    pub fn standing(&self) -> impl Iterator<Item = &TracedStep> {
+        self.trace.iter().filter(|step| step.stands())
     }
 
     /// The step that it stands at, waits in, or is in.
@@ -134,37 +150,78 @@ impl Step {
     }
 }
 
-/// A step that has returned.
+/// A step that was reached, and what came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PassedStep {
-    /// Which.
+pub struct TracedStep {
+    /// The step.
     pub step: Step,
-    /// What it returned.
-    pub returned: String,
-    /// When it returned, by the database's clock.
-    pub at: DateTime<Utc>,
-    /// How long it took, without what was spent at gates.
-    pub took: Duration,
+    /// Its arguments, by name.
+    pub arguments: Value,
+    /// What it returned, once it has.
+    pub returned: Option<Return>,
     /// Whether the protocol itself has taken it back since, as a group does whose line failed (R20).
     pub undone: bool,
 }
 
-/// A lock, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldLock {
-    /// What is locked, and what that keeps others from.
-    pub words: String,
-    /// How it is known.
-    pub known_from: KnownFrom,
+/// What a step returned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Return {
+    /// The value or the row, without nulls; a row of nulls is null.
+    pub result: Value,
+    /// When, by the database's clock.
+    pub at: DateTime<Utc>,
+    /// How long it took, without what was spent at gates.
+    pub took: Duration,
 }
 
-/// How a lock is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KnownFrom {
-    /// From the steps passed: rows carry their locks themselves, and PostgreSQL lists them nowhere.
-    Steps,
-    /// From `pg_locks`.
-    PgLocks,
+impl TracedStep {
+    /// An argument; null if there is none of that name.
+    pub(crate) fn argument(&self, name: &str) -> &Value {
+        self.arguments.get(name).unwrap_or(&Value::Null)
+    }
+
+    /// What it returned; null as long as it has not.
+    pub(crate) fn result(&self) -> &Value {
+        self.returned
+            .as_ref()
+            .map_or(&Value::Null, |returned| &returned.result)
+    }
+
+    /// Whether its effects stand: it has returned and was not taken back, or it only records what was done before it.
+    pub(crate) fn stands(&self) -> bool {
+        match self.returned {
+            Some(_) => !self.undone,
+            None => self.step.name.starts_with("record_"),
+        }
+    }
+}
+
+/// The names of a site's rooms and items, by number.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Of rooms.
+    pub rooms: HashMap<i64, String>,
+    /// Of items.
+    pub items: HashMap<i64, String>,
+}
+
+/// A lock from `pg_locks`, with its modes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListedLock {
+    /// A transaction's on itself, for which waits whoever wants a row that it has locked or written.
+    Transaction {
+        /// Its number.
+        id: String,
+        /// As PostgreSQL names them.
+        modes: String,
+    },
+    /// On a table.
+    Table {
+        /// Its name.
+        name: String,
+        /// As PostgreSQL names them.
+        modes: String,
+    },
 }
 
 /// What a transaction waits for.
@@ -172,30 +229,19 @@ pub enum KnownFrom {
 pub struct Wait {
     /// The step that waits.
     pub step: Option<Step>,
-    /// For what.
-    pub what: String,
+    /// The kind of the lock that it wants, as `pg_locks` has it; empty if it is not listed.
+    pub lock_kind: String,
     /// For whom.
-    pub whom: Vec<OtherSession>,
+    pub whom: Vec<DatabaseSession>,
     /// Since when, by the database's clock.
     pub since: DateTime<Utc>,
-}
-
-/// Another session of the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OtherSession {
-    /// The process id of its backend.
-    pub backend: i32,
-    /// Whose it is, if it says so.
-    pub desk: Option<Desk>,
-    /// What to call it.
-    pub words: String,
 }
 
 /// The deadline of the claim that the command is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadline {
-    /// Whose.
-    pub words: String,
+    /// Whose it is.
+    pub claim: ClaimId,
     /// When it runs out; at that moment it has.
     pub at: DateTime<Utc>,
 }
@@ -206,53 +252,16 @@ pub struct StepWarning {
     /// How long until the transaction is ended, in whole seconds.
     pub seconds_left: u64,
     /// Who waits for it.
-    pub blocks: Vec<OtherSession>,
+    pub blocks: Vec<DatabaseSession>,
 }
 
 /// How a transaction ended that was not seen to commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// It was rolled back on request.
-    RolledBack,
-    /// Its connection was cut before the COMMIT.
-    Cut,
-    /// Its backend was killed before the COMMIT.
-    Killed,
-    /// Its time was up.
-    TimeUp,
-    /// PostgreSQL found sessions waiting for each other and chose this one to give way.
-    Deadlock,
-    /// The connection was lost, not on request.
-    Lost,
+    /// It was rolled back.
+    RolledBack(Rollback),
     /// The connection was cut during the COMMIT: it may have been done or not (R24).
     CommitUnknown,
-    /// The statement failed.
+    /// The statement failed, and its transaction with it.
     Failed(StoreError),
-}
-
-impl Ending {
-    /// What happened and what remains, in a sentence or two.
-    pub fn words(&self) -> String {
-        let what = match self {
-            Self::RolledBack => "Rolled back.",
-            Self::Cut => {
-                "The connection was cut; the server noticed, and rolled the transaction back."
-            }
-            Self::Killed => "The backend was killed; PostgreSQL rolled the transaction back.",
-            Self::TimeUp => {
-                "The time was up, so that nobody waits any longer: the transaction was rolled back."
-            }
-            Self::Deadlock => {
-                "Sessions were waiting for each other; PostgreSQL chose this one to give way and rolled it back."
-            }
-            Self::Lost => "The connection was lost; the server rolls the transaction back.",
-            Self::CommitUnknown => {
-                return "The connection was cut while the COMMIT was under way: it may have been done or not. Asking \
-                        again with the same request id tells, and does it at most once."
-                    .into();
-            }
-            Self::Failed(error) => return format!("{error} Nothing of it remains."),
-        };
-        format!("{what} Nothing of it remains.")
-    }
 }

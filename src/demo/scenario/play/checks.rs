@@ -6,9 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::demo::scenario::crew::UnderWay;
 use crate::demo::scenario::play::{LOOK_AGAIN, PATIENCE, Play, Stopped};
-use crate::demo::scenario::setting::ClaimId;
 use crate::demo::scenario::{Deed, Expectation, Outcome, Problem, Rows, Step, Wait};
-use crate::domain::{ClaimState, rule};
+use crate::domain::{ClaimId, ClaimState, rule};
 use crate::store::{PromptAnswer, SlotFilter, StoreError};
 use crate::terminal::text::display;
 

@@ -381,7 +381,7 @@ async fn run_to(steps: &Stepwise, stop: &Stop) {
                 view = steps.run_on_to(name).await;
             }
             let is_passed =
-                |view: &StepView| view.passed.iter().any(|passed| passed.step.name == *name);
+                |view: &StepView| view.passed().any(|(passed, _)| passed.step.name == *name);
             while matches!(view.place, StepPlace::AtGate(_)) && !is_passed(&view) {
                 view = steps.step().await;
             }

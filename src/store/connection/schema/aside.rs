@@ -15,8 +15,8 @@ impl Store {
     /// used any more.
     ///
     /// # Errors
-    /// [`StoreError::Fault`] if others are still using it, and what asking can give.
-    pub async fn put_aside(&self) -> Result<Option<String>, StoreError> {
+    /// [`StoreError::EarlierBuildInUse`] if others are still using it, and what asking can give.
+    pub(crate) async fn put_aside(&self) -> Result<Option<String>, StoreError> {
         self.close().await;
         let options = self.connections.options().clone();
         let name = options.get_database().unwrap_or("keyrack").to_owned();
@@ -44,11 +44,7 @@ impl Store {
         let aside = format!("{name}_until_{}", now?.format("%Y_%m_%d_%H%M%S_%3f"));
         let replaced = replace_database(&mut admin, &name, &aside).await;
         replaced.map_err(|error| match kind(&error) {
-            Kind::InUse => StoreError::Fault(
-                "Keyrack's own database was made by an earlier build, and somebody still has it open. Nothing was done; \
-                 close the other consoles, then start again."
-                    .into(),
-            ),
+            Kind::InUse => StoreError::EarlierBuildInUse,
             _ => fault(&error),
         })?;
         // Nobody waits for the goodbye.

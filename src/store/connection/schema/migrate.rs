@@ -5,7 +5,7 @@ use sqlx::{Connection, Executor};
 
 use crate::store::connection::error::StoreError;
 use crate::store::connection::faults::fault;
-use crate::store::connection::schema::set_up::{other_build, set_up_failed};
+use crate::store::connection::schema::set_up::set_up_failed;
 use crate::store::connection::schema::state::SchemaState;
 use crate::store::connection::schema::text::ProtocolText;
 use crate::store::handle::Store;
@@ -77,15 +77,13 @@ impl Store {
                     .max()
                     .unwrap_or(0),
             },
-            MigrateError::VersionMismatch(version) => other_build(version),
+            MigrateError::VersionMismatch(version) => StoreError::OtherBuild { step: version },
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
                 set_up_failed(&error)
             }
             error => {
                 tracing::error!(%error, "migration failed");
-                StoreError::Fault(
-                    "The database could not be set up; the log file says more.".into(),
-                )
+                StoreError::SetUpFailed
             }
         })?;
         // Nobody waits for the goodbye.

@@ -7,5 +7,5 @@ mod set_up;
 pub(in crate::store) mod state;
 pub(in crate::store) mod text;
 
-pub use state::SchemaState;
+pub(crate) use state::SchemaState;
 pub use text::ProtocolText;

@@ -3,7 +3,6 @@
 use sqlx::Executor;
 use sqlx::postgres::{PgConnection, PgDatabaseError};
 
-use crate::domain::text::harmless;
 use crate::store::connection::error::StoreError;
 use crate::store::connection::faults::fault;
 
@@ -41,50 +40,28 @@ pub(super) async fn find_unqualified(connection: &mut PgConnection) {
     }
 }
 
-/// A step of the set-up is not the one that this program has.
-pub(super) fn other_build(version: i64) -> StoreError {
-    StoreError::Fault(format!(
-        "Step {version} of this database's set-up is not the one that this program has; it was made by another build. \
-         Use that build, or a new database."
-    ))
-}
-
-/// A set-up step failed; the usual reason has a sentence of its own.
+/// A set-up step failed; the usual reasons have a sentence of their own.
 pub(super) fn set_up_failed(error: &sqlx::Error) -> StoreError {
     if let sqlx::Error::Database(database) = error {
         match database.code().as_deref() {
             // The extension's files are not installed.
             Some("0A000" | "58P01") => {
-                return StoreError::Fault(
-                    "This PostgreSQL lacks the btree_gist extension, which keeps claims apart. Install its contrib \
-                     package (on Debian it is part of postgresql-15), then try again."
-                        .into(),
-                );
+                return StoreError::ExtensionMissing;
             }
             Some("42501") => {
-                return StoreError::Fault(
-                    "This user may not set the database up (a schema with tables and the btree_gist extension). Ask its \
-                     owner to run `keyrack db migrate`."
-                        .into(),
-                );
+                return StoreError::SetUpDenied;
             }
             Some("2BP01") => {
                 let what = database
                     .try_downcast_ref::<PgDatabaseError>()
                     .and_then(PgDatabaseError::detail)
                     .unwrap_or_else(|| database.message());
-                return StoreError::Fault(format!(
-                    "Something else in this database still uses a part of Keyrack that this version does not have any \
-                     more ({}). Nothing was done; drop or change it, then try again.",
-                    harmless(what)
-                ));
+                return StoreError::StillUsed {
+                    what: what.to_owned(),
+                };
             }
             Some("55P03" | "40P01") => {
-                return StoreError::Fault(
-                    "The bookings have been locked by somebody else all the time, so the database could not be brought up \
-                     to date. Nothing was done; end that work, then try again."
-                        .into(),
-                );
+                return StoreError::BookingsLocked;
             }
             _ => {}
         }

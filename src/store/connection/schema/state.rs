@@ -7,7 +7,7 @@ use crate::store::handle::Store;
 
 /// What a database has, next to what this program knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SchemaState {
+pub(crate) enum SchemaState {
     /// Nothing of Keyrack.
     Absent,
     /// Tables that were made before the numbering began anew; nothing leads from them to these.
@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::OutOfReach`], and faults.
-    pub async fn schema_state(&self) -> Result<SchemaState, StoreError> {
+    pub(crate) async fn schema_state(&self) -> Result<SchemaState, StoreError> {
         let text = self
             .ask_patiently(&mut async |mut connection| {
                 let text = sqlx::query_as!(
@@ -121,9 +121,7 @@ impl Store {
                 // What it has to say besides is for the log, which has the code.
                 let _ = fault(error);
                 tracing::error!(%error, "the text of the protocol is not whole");
-                StoreError::Fault(
-                    "Something of Keyrack is missing in this database. Run `keyrack db migrate`, then try again.".into(),
-                )
+                StoreError::SchemaIncomplete
             }
         }
     }

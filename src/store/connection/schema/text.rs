@@ -1,7 +1,7 @@
 //! The text of the protocol: what this program was built with, and how it takes the place of another one while desks go on
 //! working. Must not know how tables are made.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -11,8 +11,9 @@ use sha2::{Digest, Sha256};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
-use crate::domain::text::harmless;
-use crate::store::connection::connections::desk_of_session;
+use crate::domain::sentences::session::DatabaseSession;
+use crate::store::connection::clock::clock;
+use crate::store::connection::connections::database_session;
 use crate::store::connection::error::StoreError;
 use crate::store::connection::faults::{Kind, fault, kind};
 use crate::store::connection::schema::set_up::{find_unqualified, set_up_failed};
@@ -157,7 +158,7 @@ impl Store {
             .open()
             .await
             .map_err(|error| fault(&error))?;
-        let mut told = BTreeSet::new();
+        let mut told = HashSet::new();
         for attempt in 1.. {
             let tried_at = clock(&mut connection)
                 .await
@@ -177,9 +178,7 @@ impl Store {
             let holders = holders(&mut connection, tried_at).await;
             for holder in holders.unwrap_or_default() {
                 if told.insert(holder.clone()) {
-                    tell(format!(
-                        "Waiting for {holder}, who has been working on the bookings for a while."
-                    ));
+                    tell(holder.sentence_of_a_long_wait());
                 }
             }
             // Whoever has waited behind this try goes first.
@@ -238,19 +237,11 @@ async fn try_to_replace(
     transaction.commit().await?;
     Ok(Ok(()))
 }
-
-/// The server's clock.
-async fn clock(connection: &mut PgConnection) -> Result<DateTime<Utc>, sqlx::Error> {
-    sqlx::query_scalar!(r#"SELECT clock_timestamp() AS "now!""#)
-        .fetch_one(connection)
-        .await
-}
-
 /// Who has kept the text from its tables since then: those who write there, else those who read.
 async fn holders(
     connection: &mut PgConnection,
     tried_at: DateTime<Utc>,
-) -> Result<Vec<String>, sqlx::Error> {
+) -> Result<Vec<DatabaseSession>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         SELECT
@@ -275,11 +266,7 @@ async fn holders(
     Ok(rows
         .into_iter()
         .filter(|row| row.writes || !some_write)
-        .map(|row| match desk_of_session(&row.name) {
-            Some(desk) => format!("desk {} (backend {})", harmless(&desk.0), row.pid),
-            None if row.name.is_empty() => format!("backend {}", row.pid),
-            None => format!("{} (backend {})", harmless(&row.name), row.pid),
-        })
+        .map(|row| database_session(row.pid, row.name))
         .collect())
 }
 
