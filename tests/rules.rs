@@ -227,8 +227,8 @@ fn every_refusal_of_the_protocol_is_explained() {
     let page = include_str!("../docs/json.md");
     let explained: BTreeSet<&str> = page
         .lines()
-        .filter(|line| line.starts_with("| `"))
-        .flat_map(|line| names(line.split('|').nth(1).unwrap()))
+        .filter(|line| line.starts_with("- `"))
+        .flat_map(|line| names(line.split(':').next().unwrap()))
         .collect();
     for file in files(&["migrations"]) {
         for said in file.text.split("refuse('").skip(1) {

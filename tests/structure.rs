@@ -4,6 +4,8 @@
 //! Neither is `pub use`, which only passes on: whoever imports through it imports the file that defines the item. What is
 //! compiled for tests alone doesn't count.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

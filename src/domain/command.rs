@@ -9,7 +9,7 @@ use crate::domain::ids::{
     ClaimId, Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
 };
 use crate::domain::period::Period;
-use crate::domain::refusal::Refusal;
+use crate::domain::sentences::refusal::Refusal;
 
 /// One press of a key (or one call of the command line), with the id that it was given before it was sent (R21).
 #[derive(Debug, Clone, PartialEq, Eq)]

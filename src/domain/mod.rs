@@ -17,7 +17,7 @@ pub(crate) mod ids;
 pub(crate) mod mistake;
 mod night_times;
 pub(crate) mod period;
-pub(crate) mod refusal;
+pub(crate) mod refusal_details;
 pub mod rule;
 pub mod sentences;
 pub(crate) mod server;
@@ -43,7 +43,7 @@ pub use ids::{
 pub use night_times::NightTimes;
 pub use period::Period;
 pub(crate) use period::PeriodError;
-pub use refusal::Refusal;
+pub use sentences::refusal::Refusal;
 pub(crate) use server::{FileChange, ServerAnswer};
 pub use server::{ServerCommand, ServerRequest, SiteChange};
 pub(crate) use site_file::SiteEntry;

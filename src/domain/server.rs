@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::catalogue::Site;
 use crate::domain::ids::{Desk, RequestId, SiteId};
-use crate::domain::refusal::Refusal;
+use crate::domain::sentences::refusal::Refusal;
 use crate::domain::site_file::SiteFile;
 
 /// A [`ServerCommand`] with the id that it was given before it was sent (R21).

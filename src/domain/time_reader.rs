@@ -13,7 +13,8 @@ use crate::domain::catalogue::{BookedBy, Room};
 use crate::domain::clock_text::{self, ClockText};
 use crate::domain::dates::DateText;
 use crate::domain::period::Period;
-use crate::domain::refusal::{PeriodProblem, Refusal};
+use crate::domain::refusal_details::PeriodProblem;
+use crate::domain::sentences::refusal::Refusal;
 
 /// Reads what was typed in a site.
 #[derive(Debug, Clone, Copy)]

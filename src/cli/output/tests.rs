@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::cli::failure::RefusalText;
 use crate::cli::fixtures::{site, slot_hold, utc};
-use crate::domain::refusal::{NextRelease, SlotTaken};
+use crate::domain::refusal_details::{NextRelease, SlotTaken};
 use crate::domain::{
     Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, EventSubject, FailedLine,
     HoldKind, Item, ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId,

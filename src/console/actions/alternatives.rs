@@ -3,7 +3,7 @@
 use crate::console::actions::names;
 use crate::console::model::Model;
 use crate::console::model::alternative::AlternativeCommand;
-use crate::domain::refusal::SlotTaken;
+use crate::domain::refusal_details::SlotTaken;
 use crate::domain::{Alternative, Command, Period, SiteCalendar};
 use crate::terminal::text::{display, truncate};
 

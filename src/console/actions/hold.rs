@@ -10,7 +10,7 @@ use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::cursor::{Panel, StockCursor, Target};
 use crate::domain::duration::spoken;
-use crate::domain::refusal::SlotTaken;
+use crate::domain::refusal_details::SlotTaken;
 use crate::domain::{
     ClaimState, Command, Period, Refusal, Request, RoomId, SlotDetails, SlotHold, StockHold,
     Success,

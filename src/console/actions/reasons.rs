@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::clock::Connection;
 use crate::console::model::cursor::{Panel, Target};
 use crate::console::model::layout::Screen;
-use crate::domain::refusal::SlotTaken;
+use crate::domain::refusal_details::SlotTaken;
 use crate::domain::{ClaimState, Period, Refusal, Room, SlotHold};
 
 /// Possible in the grid.

@@ -9,7 +9,7 @@ use crate::console::model::grab::GrabKind;
 use crate::console::model::notice::Tone;
 use crate::console::tests::fixtures::{at, now, period};
 use crate::console::tests::{Desk, commands};
-use crate::domain::refusal::SlotTaken;
+use crate::domain::refusal_details::SlotTaken;
 use crate::domain::{
     Alternative, ClaimState, Command, Group, GroupId, Period, Purpose, Refusal, RoomId, SlotHold,
     SlotHoldId, StockHoldId, Success, Version,

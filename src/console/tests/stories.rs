@@ -9,7 +9,7 @@ use crate::console::model::cursor::{Panel, StockCursor, Target};
 use crate::console::model::notice::Tone;
 use crate::console::tests::fixtures::{claim, now, period, request, sample_snapshot};
 use crate::console::tests::{Desk, commands};
-use crate::domain::refusal::SlotTaken;
+use crate::domain::refusal_details::SlotTaken;
 use crate::domain::{
     ClaimState, Command, ItemId, Refusal, RoomId, SlotHold, SlotHoldId, StockHoldId, Version,
 };

@@ -1,5 +1,5 @@
 //! What is said to people, in one place a kind.
 
 pub mod fault;
-mod refusal;
+pub(crate) mod refusal;
 pub mod session;

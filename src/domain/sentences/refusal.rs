@@ -1,14 +1,195 @@
-//! What a clerk is told when the rules say no: what happened, and what to do next.
+//! Refusals: the rules said no. A closed set, one stable code each, details to act on, and the sentence that a clerk
+//! understands: what happened, and what to do next. A refusal is an answer, not an error.
+//!
+//! `docs/json.md` lists them; that list is written from this file, by its test.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantNames};
 
 use crate::domain::calendar::SiteCalendar;
-use crate::domain::claim::{ClaimState, HoldKind, Purpose};
+use crate::domain::claim::{ClaimState, HoldKind};
 use crate::domain::duration::{spoken, spoken_seconds};
-use crate::domain::refusal::{PeriodProblem, Refusal, SlotTaken};
+use crate::domain::ids::Version;
+use crate::domain::period::PeriodError;
+use crate::domain::refusal_details::{NextRelease, PeriodProblem, SlotTaken};
 use crate::domain::text::harmless;
 
+/// Why the rules said no.
+///
+/// Serialised as `{"refusal": code, "details": {…}}`, the same shape in the database's answers, in the request table
+/// and in `--json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+#[serde(tag = "refusal", content = "details", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Refusal {
+    /// Another active claim has the room at that time (R1).
+    // Boxed, because it is much larger than the others.
+    SlotTaken(Box<SlotTaken>),
+    /// Fewer units are left than were asked for (R16).
+    SoldOut {
+        /// The item's name.
+        item: String,
+        /// How many were asked for.
+        asked: i64,
+        /// How many a hold could get now (R15).
+        available: i64,
+        /// When held units come back at the soonest, if any are held.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_release: Option<NextRelease>,
+    },
+    /// The hold ran out before the command came (R12).
+    HoldExpired {
+        /// How late, in seconds.
+        late_seconds: f64,
+        /// When it ran out.
+        expired_at: DateTime<Utc>,
+        /// Whether the same claim could be held again at this moment.
+        still_free: bool,
+    },
+    /// Somebody confirmed it already.
+    AlreadyConfirmed {},
+    /// Somebody cancelled it already.
+    AlreadyCancelled {},
+    /// A confirmed sale is not cancelled here (R18).
+    SaleIsFinal {},
+    /// The claim has changed since the desk saw it (R22).
+    Stale {
+        /// The version that the desk saw.
+        expected: Version,
+        /// The version that it has now.
+        version: Version,
+        /// The state that it has now.
+        state: ClaimState,
+    },
+    /// The hold has been renewed as often as the site allows (R13).
+    RenewalsUsedUp {
+        /// How often that is.
+        limit: i64,
+    },
+    /// The request id belongs to another request (R21).
+    RequestReused {
+        /// The command it was used for.
+        command: String,
+    },
+    /// There is no such room in this site.
+    NoSuchRoom {
+        /// What was asked for: a name or `#12`.
+        room: String,
+    },
+    /// There is no such item in this site.
+    NoSuchItem {
+        /// What was asked for: a name or `#12`.
+        item: String,
+    },
+    /// There is no such claim, or no such group, in this site; or its number is that of another kind.
+    NoSuchHold {
+        /// The number asked for.
+        hold_id: i64,
+        /// What has that number, if anything has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<HoldKind>,
+    },
+    /// The room or the item takes no new claims (R28).
+    Retired {
+        /// Its name.
+        name: String,
+    },
+    /// The room is not open then. Reserved: no command answers it yet.
+    OutsideHours {},
+    /// The period is over already (R8).
+    InThePast {
+        /// When it ended.
+        to: DateTime<Utc>,
+    },
+    /// The period ends after the last moment that can be booked (R8).
+    BeyondHorizon {
+        /// That last moment.
+        horizon: DateTime<Utc>,
+    },
+    /// The times are no period (R2), or not one that this room takes (R7).
+    PeriodInvalid {
+        /// What is wrong.
+        problem: PeriodProblem,
+        /// How long a hold may be at the longest, in seconds, where its length is what is wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        longest_seconds: Option<i64>,
+    },
+    /// A local time that the clocks skip (R5).
+    LocalTimeDoesNotExist {
+        /// What was typed.
+        typed: String,
+        /// The instant at which the clocks jump.
+        gap_at: DateTime<Utc>,
+        /// The last local time before the gap.
+        gap_from: String,
+        /// The first local time after it.
+        gap_to: String,
+    },
+    /// A local time that the clocks show twice (R5).
+    LocalTimeIsAmbiguous {
+        /// What was typed.
+        typed: String,
+        /// The two instants, with their offsets, to choose from.
+        choices: [String; 2],
+    },
+    /// Not a quantity: zero, negative, or more than can be counted.
+    QuantityInvalid {
+        /// What was asked for.
+        quantity: i64,
+    },
+    /// A text is longer than the site stores (R26).
+    TextTooLong {
+        /// Which: guest, note, reason, name, desk.
+        field: String,
+        /// How many characters it has.
+        length: i64,
+        /// How many it may have.
+        limit: i64,
+    },
+    /// Fewer units would be left than are held and sold (R19).
+    BelowCommitted {
+        /// The total that was asked for.
+        total: i64,
+        /// Held.
+        held: i64,
+        /// Sold.
+        sold: i64,
+    },
+    /// One member of a group can't be confirmed or renewed alone (R20).
+    PartOfGroup {
+        /// The group.
+        group_id: i64,
+    },
+    /// The room or item is being worked on by others; nothing was done (R23).
+    Busy {},
+}
+
 impl Refusal {
+    pub(crate) const CODES: &[&str] = Self::VARIANTS;
+
+    /// The keys of details that have instants, which programs are told with the site's offset. Never a guest's own words.
+    pub(crate) const INSTANTS: &[&str] = &[
+        "at",
+        "from",
+        "to",
+        "occupied_until",
+        "expires_at",
+        "expired_at",
+        "horizon",
+        "gap_at",
+    ];
+
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether asking again, unchanged, can give another answer soon without anybody else acting on it.
+    pub(crate) fn is_retryable(&self) -> bool {
+        matches!(self, Self::Busy {})
+    }
+
     /// What happened and what to do next, in the site's time. Hostile text in it is made harmless (R26).
     pub fn sentence(&self, calendar: &SiteCalendar) -> String {
         match self {
@@ -128,115 +309,20 @@ impl Refusal {
     }
 }
 
-impl SlotTaken {
-    fn sentence(&self, calendar: &SiteCalendar) -> String {
-        let room = harmless(&self.room);
-        let Some(period) = self.period else {
-            return format!(
-                "{room} was taken by somebody else at that moment. Choose another time or another room."
-            );
-        };
-        let who = match (self.purpose, &self.guest) {
-            (Some(Purpose::Block), _) => "blocked by the house".to_owned(),
-            (_, Some(guest)) if !guest.is_empty() => format!("taken by {}", harmless(guest)),
-            _ => "taken".to_owned(),
-        };
-        let desk = match &self.desk {
-            Some(desk) if !desk.is_empty() => format!(" (desk {})", harmless(desk)),
-            _ => String::new(),
-        };
-        let span = calendar.span(&period);
-        let turnaround = match self.occupied_until {
-            Some(until) if until > period.end() => {
-                format!(", with {} to make it ready", spoken(until - period.end()))
-            }
-            _ => String::new(),
-        };
-        let standing = match (self.state, self.expires_at) {
-            (Some(ClaimState::Held), Some(deadline)) => {
-                format!("held until {}", calendar.clock_time(deadline))
-            }
-            (Some(state), _)
-                if state != ClaimState::Held && self.purpose != Some(Purpose::Block) =>
-            {
-                state.to_string()
-            }
-            _ => String::new(),
-        };
-        let standing = if standing.is_empty() {
-            standing
-        } else {
-            format!(", {standing}")
-        };
-        format!("{room} is {who}{desk} {span}{turnaround}{standing}.")
+impl From<PeriodError> for Refusal {
+    fn from(error: PeriodError) -> Self {
+        PeriodProblem::from(error).into()
     }
 }
 
-impl PeriodProblem {
-    fn sentence(&self) -> &'static str {
-        match self {
-            Self::Missing => "A period needs a start and an end.",
-            Self::Infinite => "A period needs a start and an end that are real dates.",
-            Self::Empty => "The period has no length: it ends when it starts. Choose a later end.",
-            Self::Reversed => {
-                "The period ends before it starts. Exchange the two, or choose a later end."
-            }
-            Self::NotNights => {
-                "This room is booked by the night: give an arrival and a departure date, without times."
-            }
-            Self::NotHours => {
-                "This room is booked by the hour: give a date and a time for both ends."
-            }
-            Self::NoNights => "Departure must be at least one night after arrival.",
-            Self::OwnLinesOverlap => {
-                "An earlier line of the same group has the room at that time, or needs it made ready then."
-            }
-            Self::HoldLength => {
-                "A hold must last longer than nothing and no longer than this house allows."
-            }
+impl From<PeriodProblem> for Refusal {
+    fn from(problem: PeriodProblem) -> Self {
+        Self::PeriodInvalid {
+            problem,
+            longest_seconds: None,
         }
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_of_another_kind_is_told_as_what_it_is() {
-        let calendar = SiteCalendar::new(chrono_tz::UTC);
-        for (details, sentence) in [
-            (
-                r#"{"hold_id":17}"#,
-                "Nothing in this house has the number 17.",
-            ),
-            (
-                r#"{"hold_id":17,"kind":"room"}"#,
-                "17 is a hold on a room, which can't be meant here.",
-            ),
-            (
-                r#"{"hold_id":17,"kind":"stock"}"#,
-                "17 is a hold on stock, which can't be meant here.",
-            ),
-            (
-                r#"{"hold_id":17,"kind":"group"}"#,
-                "17 is a group, which can't be meant here.",
-            ),
-        ] {
-            let told = format!(r#"{{"refusal":"no_such_hold","details":{details}}}"#);
-            let refusal: Refusal = serde_json::from_str(&told).unwrap();
-            assert_eq!(refusal.sentence(&calendar), sentence);
-            assert_eq!(serde_json::to_string(&refusal).unwrap(), told);
-        }
-    }
-
-    #[test]
-    fn a_hold_that_is_too_long_is_told_how_long_it_may_be() {
-        let told = r#"{"refusal": "period_invalid",
-            "details": {"problem": "hold_length", "longest_seconds": 86400}}"#;
-        let refusal: Refusal = serde_json::from_str(told).unwrap();
-        let sentence = refusal.sentence(&SiteCalendar::new(chrono_tz::UTC));
-        assert!(sentence.contains("1 day here at the longest"), "{sentence}");
-    }
-}
+mod tests;
