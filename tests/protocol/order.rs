@@ -115,7 +115,7 @@ async fn r22_the_order_of_the_checks_for_rooms() {
             "text_too_long",
         ),
         (
-            format!("edit_slot({site}, ID, 'a', {held}, NULL, NULL, 0, 1)"),
+            format!("edit_slot({site}, ID, 'a', {held}, NULL, NULL, -1, 1)"),
             "quantity_invalid",
         ),
     ] {
