@@ -240,6 +240,11 @@ async fn a_question_from_the_command_line_and_a_move_cost_little_more() {
         (&["room", "list"], 1),
         (&["stock", "list"], 1),
         (&["room", "show", &hold], 3),
+        // What time it is, asked once, because of the words.
+        (
+            &["room", "hold", "Blue room", "tomorrow 10:00", "+1 11:30"],
+            4,
+        ),
         // The claim is looked up, and the hint comes.
         (&["room", "move", &hold, "--to-room", "Garden room"], 4),
     ] {
