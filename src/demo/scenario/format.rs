@@ -46,10 +46,10 @@ impl Scenario {
             problem: mistake::in_words(error.message()),
         })?;
         let usual = SiteEntry::new("Demo house".into(), chrono_tz::Europe::London);
-        let site_store = SiteFile::part_of(text, raw.site, raw.room, raw.item, usual)?;
+        let site_file = SiteFile::part_of(text, raw.site, raw.room, raw.item, usual)?;
         let mut reader = Reader {
             text,
-            site_store: &site_store,
+            site_file: &site_file,
             names: HashSet::new(),
         };
         let opening = reader.all(raw.claim, Reader::opening)?;
@@ -65,7 +65,7 @@ impl Scenario {
         }
         let headless_hold = reader.length(&raw.headless_hold)?;
         if let (Some(length), Some(written)) = (headless_hold, &raw.headless_hold)
-            && (length <= TimeDelta::zero() || length > site_store.site.longest_hold)
+            && (length <= TimeDelta::zero() || length > site_file.site.longest_hold)
         {
             return Err(reader.error(
                 written.span(),
@@ -81,7 +81,7 @@ impl Scenario {
             steps,
             ending,
             finds: raw.finds,
-            site_store,
+            site_file,
         })
     }
 }
@@ -100,7 +100,7 @@ fn line(text: &str, span: Range<usize>) -> usize {
 /// Turns what was written into what it means, and remembers where it stood and what has a name.
 struct Reader<'text> {
     text: &'text str,
-    site_store: &'text SiteFile,
+    site_file: &'text SiteFile,
     names: HashSet<String>,
 }
 
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     fn place(&self, written: &Spanned<String>) -> Result<Place, ScenarioError> {
-        self.phrase(written, |written| words::place(written, self.site_store))
+        self.phrase(written, |written| words::place(written, self.site_file))
     }
 
     fn places(&self, written: &Spanned<OneOrMore>) -> Result<Vec<Place>, ScenarioError> {
@@ -154,7 +154,7 @@ impl Reader<'_> {
             .get_ref()
             .each()
             .iter()
-            .map(|place| words::place(place, self.site_store))
+            .map(|place| words::place(place, self.site_file))
             .collect::<Result<_, _>>()
             .map_err(|problem| self.error(written.span(), problem))?;
         if places.is_empty() {
@@ -315,12 +315,7 @@ impl Reader<'_> {
         match (raw.room, raw.item) {
             (Some(room), None) => {
                 let name = room.get_ref();
-                if !self
-                    .site_store
-                    .rooms
-                    .iter()
-                    .any(|known| known.name == *name)
-                {
+                if !self.site_file.rooms.iter().any(|known| known.name == *name) {
                     let problem = format!("There is no room “{name}” in this house.");
                     return Err(self.error(room.span(), problem));
                 }
@@ -335,12 +330,7 @@ impl Reader<'_> {
             }
             (None, Some(item)) => {
                 let name = item.get_ref();
-                if !self
-                    .site_store
-                    .items
-                    .iter()
-                    .any(|known| known.name == *name)
-                {
+                if !self.site_file.items.iter().any(|known| known.name == *name) {
                     let problem = format!("There is no item “{name}” in this house.");
                     return Err(self.error(item.span(), problem));
                 }

@@ -43,7 +43,7 @@ pub struct Scenario {
     /// What it shows, in a sentence.
     pub shows: String,
     /// The site.
-    pub site_store: SiteFile,
+    pub site_file: SiteFile,
     /// How long holds last when nobody watches, if not as long as the site says.
     pub headless_hold: Option<TimeDelta>,
     /// SQL that fills a scratch schema of its own, in which the psql windows then work.
@@ -412,10 +412,10 @@ fn desks<'a>(actors: impl Iterator<Item = &'a Actor>) -> Vec<Which> {
 
 impl Scenario {
     /// The site in which it plays when nobody watches.
-    pub fn headless_house(&self) -> SiteFile {
-        let mut site_store = self.site_store.clone();
-        site_store.site.default_hold = self.headless_hold.unwrap_or(site_store.site.default_hold);
-        site_store
+    pub fn headless_site_file(&self) -> SiteFile {
+        let mut site_file = self.site_file.clone();
+        site_file.site.default_hold = self.headless_hold.unwrap_or(site_file.site.default_hold);
+        site_file
     }
 
     /// Where a person takes over: after so many steps. Without a mark, before the first step that does something.

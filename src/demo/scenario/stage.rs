@@ -19,8 +19,8 @@ impl Stage {
     /// If the database can't be asked, or does not let this user make a scratch schema.
     pub async fn build(store: &Store, scenario: &Scenario, pace: Pace) -> Result<Self, StoreError> {
         let site_store = match pace {
-            Pace::Headless => scenario.headless_house(),
-            Pace::Slow | Pace::Sandbox => scenario.site_store.clone(),
+            Pace::Headless => scenario.headless_site_file(),
+            Pace::Slow | Pace::Sandbox => scenario.site_file.clone(),
         };
         let scratch = match &scenario.scratch {
             Some(_) => Some(store.open_lab().await?),

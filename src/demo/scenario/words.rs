@@ -9,8 +9,8 @@ use crate::domain::{BookedBy, ClaimState, Refusal, SiteFile};
 
 /// A place, by the rooms and items of the site: `Blue room, 10:00-12:00`, `Blue room, 10:00`, `Loft, 2 nights`,
 /// `Breakfast`, `2 Breakfast`.
-pub fn place(written: &str, site_store: &SiteFile) -> Result<Place, String> {
-    let is_item = |name: &str| site_store.items.iter().any(|item| item.name == name);
+pub fn place(written: &str, site_file: &SiteFile) -> Result<Place, String> {
+    let is_item = |name: &str| site_file.items.iter().any(|item| item.name == name);
     if is_item(written) {
         return Ok(stock(written, 1));
     }
@@ -29,7 +29,7 @@ pub fn place(written: &str, site_store: &SiteFile) -> Result<Place, String> {
         )
     })?;
     let (room, when) = (room.trim(), when.trim());
-    let known = site_store.rooms.iter().find(|known| known.name == room);
+    let known = site_file.rooms.iter().find(|known| known.name == room);
     let known = known.ok_or_else(|| format!("There is no room “{room}” in this house."))?;
     match known.booked_by {
         BookedBy::Night => {

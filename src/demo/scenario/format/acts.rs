@@ -127,8 +127,8 @@ impl Reader<'_> {
     /// Every name in the SQL means something.
     fn sql(&self, sql: &str) -> Result<(), String> {
         for (_, hole) in words::holes(sql)?.0 {
-            let has_room = |name: &str| self.site_store.rooms.iter().any(|room| room.name == name);
-            let has_item = |name: &str| self.site_store.items.iter().any(|item| item.name == name);
+            let has_room = |name: &str| self.site_file.rooms.iter().any(|room| room.name == name);
+            let has_item = |name: &str| self.site_file.items.iter().any(|item| item.name == name);
             if let Hole::Claim(name) = words::hole(hole, has_room, has_item)? {
                 self.known(&name)?;
             }

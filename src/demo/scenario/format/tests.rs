@@ -54,8 +54,8 @@ fn what_a_step_can_say_is_read() {
     );
     let hold = Ask::Hold {
         places: vec![
-            words::place("Blue room, 9:00-24:00", &scenario.site_store).unwrap(),
-            words::place("2 Breakfast", &scenario.site_store).unwrap(),
+            words::place("Blue room, 9:00-24:00", &scenario.site_file).unwrap(),
+            words::place("2 Breakfast", &scenario.site_file).unwrap(),
         ],
         ttl: Some(TimeDelta::seconds(5)),
         guest: String::new(),
@@ -77,7 +77,7 @@ fn what_a_step_can_say_is_read() {
     };
     assert_eq!(
         *go,
-        Some(words::place("Blue room, 10:00", &scenario.site_store).unwrap())
+        Some(words::place("Blue room, 10:00", &scenario.site_file).unwrap())
     );
     assert_eq!((text.as_str(), keys.len()), ("x", 2));
     assert_eq!(*stop, Some(Stop::After("lock_room".into())));
@@ -112,10 +112,10 @@ fn the_desk_to_look_at_is_the_one_that_acts_or_else_the_one_that_is_spoken_of() 
 #[test]
 fn without_a_site_it_plays_in_the_usual_one_and_faster_when_nobody_watches() {
     let scenario = parsed("");
-    assert_eq!(scenario.site_store.site.name, "Demo house");
-    assert_eq!(scenario.headless_house(), scenario.site_store);
+    assert_eq!(scenario.site_file.site.name, "Demo house");
+    assert_eq!(scenario.headless_site_file(), scenario.site_file);
     let hurried = Scenario::parse(&format!("headless_hold = \"4s\"\n{HEAD}")).unwrap();
-    let length = hurried.headless_house().site.default_hold;
+    let length = hurried.headless_site_file().site.default_hold;
     assert_eq!(length, TimeDelta::seconds(4));
 }
 
