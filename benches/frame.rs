@@ -14,8 +14,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use keyrack::console::model::Model;
 use keyrack::console::{update, view};
 use keyrack::domain::{
-    ClaimState, Desk, Event, EventKind, Item, ItemId, Period, Purpose, Room, RoomId, SlotHold,
-    SlotHoldId, StockHold, StockHoldId, Subject, examples,
+    ClaimState, Desk, Event, EventKind, EventSubject, Item, ItemId, Period, Purpose, Room, RoomId,
+    SlotHold, SlotHoldId, StockHold, StockHoldId, examples,
 };
 use keyrack::store::Snapshot;
 use keyrack::terminal::theme::{Background, Colours, Theme};
@@ -118,7 +118,7 @@ fn events(claims: &[SlotHold]) -> Vec<Event> {
         id,
         at: now() - TimeDelta::seconds(id),
         kind: EventKind::Held,
-        subject: Subject::SlotHold(claim.id, claim.room),
+        subject: EventSubject::SlotHold(claim.id, claim.room),
         subject_name: claim.room_name.clone(),
         guest: claim.guest.clone(),
         quantity: None,

@@ -4,10 +4,11 @@
 mod support;
 
 use chrono::TimeDelta;
+use keyrack::domain::SiteFile;
 use keyrack::domain::sentences::fault::FaultKind;
-use keyrack::domain::site_file::SiteFile;
 use keyrack::domain::{
-    ClaimState, Command, Done, EventKind, Refusal, Request, ServerCommand, Subject,
+    ClaimState, Command, EventKind, EventSubject, Refusal, Request, ServerCommand, SlotDetails,
+    Success,
 };
 use keyrack::store::HistoryOf;
 use support::{HOUSE, TestHouse, change_site, hold_slot, hour, hours, refusal};
@@ -23,7 +24,7 @@ async fn a_hold_is_confirmed_and_cancelled() {
             expect_version: Some(hold.version),
         })
         .await;
-    let Ok(Done::Slot(confirmed)) = confirmed.outcome else {
+    let Ok(Success::Slot(confirmed)) = confirmed.outcome else {
         panic!("{confirmed:?}")
     };
     assert_eq!(confirmed.state, ClaimState::Confirmed);
@@ -35,7 +36,7 @@ async fn a_hold_is_confirmed_and_cancelled() {
         })
         .await;
     assert!(
-        matches!(cancelled.outcome, Ok(Done::Slot(hold)) if hold.state == ClaimState::Cancelled)
+        matches!(cancelled.outcome, Ok(Success::Slot(hold)) if hold.state == ClaimState::Cancelled)
     );
     test.assert_all_is_well().await;
 }
@@ -84,7 +85,7 @@ async fn a_house_applied_twice_changes_nothing() {
     let file = SiteFile::parse(HOUSE).unwrap();
     let apply = ServerCommand::ApplySite { file };
     let change = change_site(&test.store, &test.desk, apply).await;
-    assert_eq!(change.applied, []);
+    assert_eq!(change.changes, []);
     test.assert_all_is_well().await;
 }
 
@@ -134,8 +135,8 @@ async fn r25_a_changed_house_file_leaves_an_event_for_the_house_and_for_each_roo
     assert_eq!(
         changes,
         [
-            (Subject::Site, "Test House".into()),
-            (Subject::Room(test.blue), "Blue room".into())
+            (EventSubject::Site, "Test House".into()),
+            (EventSubject::Room(test.blue), "Blue room".into())
         ]
     );
 }
@@ -150,9 +151,10 @@ async fn a_character_that_can_not_be_stored_is_the_persons_to_remove() {
         room,
         period,
         ttl: None,
-        guest: "nobody\0".into(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails {
+            guest: "nobody\0".into(),
+            ..SlotDetails::default()
+        },
     };
     let error = test
         .house
@@ -164,7 +166,7 @@ async fn a_character_that_can_not_be_stored_is_the_persons_to_remove() {
         test.ask(hold_slot(test.blue, hours(0, 2), None))
             .await
             .outcome,
-        Ok(Done::Slot(_))
+        Ok(Success::Slot(_))
     ));
 }
 

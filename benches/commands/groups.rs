@@ -1,7 +1,7 @@
 //! The commands on groups of two rooms and an item.
 
 use chrono::TimeDelta;
-use keyrack::domain::{Command, GroupId, SlotLine, StockLine};
+use keyrack::domain::{Command, GroupId, SlotDetails, SlotLine, StockLine};
 
 use crate::cases::{
     Case, EXPIRE_ITEM, EXPIRE_TWO_ROOMS, LOCK_ITEM, LOCK_TWO_ROOMS, Needs, RECORD_GROUP, REQUEST,
@@ -23,23 +23,16 @@ pub const CASES: &[Case] = &[
     Case {
         name: "group hold",
         needs: Needs::Nothing,
-        command: |bench, n, _| Command::HoldGroup {
-            rooms: [n, n + 1]
+        command: |bench, n, _| Command::HoldGroup { rooms: [n, n + 1]
                 .map(|n| bench.room(n))
                 .map(|room| SlotLine {
                     room,
                     period: period(n),
                 })
-                .into(),
-            stock: vec![StockLine {
+                .into(), stock: vec![StockLine {
                 item: bench.house.breakfast,
                 quantity: 1,
-            }],
-            ttl: None,
-            guest: String::new(),
-            note: String::new(),
-            party: None,
-        },
+            }], ttl: None, details: SlotDetails::default() },
         function: "hold_group(:site, gen_random_uuid(), 'anna', jsonb_build_array( \
                    jsonb_build_object('room', :room::bigint, 'from', {from}, 'to', {to}), \
                    jsonb_build_object('room', :next::bigint, 'from', {from}, 'to', {to})), \

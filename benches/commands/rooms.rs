@@ -1,7 +1,7 @@
 //! The commands on rooms.
 
 use chrono::TimeDelta;
-use keyrack::domain::{Change, Command, SlotHoldId};
+use keyrack::domain::{Change, Command, SlotEdit, SlotHoldId};
 
 use crate::cases::{
     Case, EXPIRE_ROOM, EXPIRE_TWO_ROOMS, LOCK_ROOM, LOCK_TWO_ROOMS, Needs, RECORD_SLOT,
@@ -93,13 +93,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "room edit",
         needs: Needs::Slot,
-        command: |_, _, hold| Command::EditSlot {
-            hold: SlotHoldId(hold),
-            expect_version: None,
-            guest: Some("Müller".into()),
-            note: None,
-            party: Change::Set(2),
-        },
+        command: |_, _, hold| Command::EditSlot { hold: SlotHoldId(hold), expect_version: None, edit: SlotEdit { guest: Some("Müller".into()), party: Change::Set(2), ..SlotEdit::default() } },
         function: "edit_slot(:site, gen_random_uuid(), 'anna', :hold, 'Müller', NULL, 2, NULL)",
         statements: on_room!(
             "UPDATE slot_hold SET guest = 'Müller', party = 2

@@ -5,7 +5,13 @@ use clap::Args;
 use uuid::Uuid;
 
 use crate::domain::text::{NameError, check_name};
-use crate::domain::{RequestId, Version, duration};
+use crate::domain::unknown_word::enumerate;
+use crate::domain::{Change, ClaimState, RequestId, SlotDetails, SlotEdit, Version, duration};
+
+/// How times and dates are written, for the end of `--help`.
+pub(crate) const TIMES: &str = "\
+Times are the house's own: 2027-01-01T10:00, \"tomorrow 10:00\", \"thu 15:00\", \"3 dec 9:30\", \"+7 9:30\", now, tonight (18:00); \
+24:00 can end a day. Or RFC 3339 with an offset. Rooms by the night take dates: 2027-01-01, \"3 dec\", thu, tomorrow, +7.";
 
 /// For every command that changes something.
 #[derive(Debug, Clone, Copy, Args)]
@@ -78,6 +84,75 @@ pub(crate) struct HoldArguments {
         hide_default_value = true
     )]
     pub(crate) note: String,
+}
+
+/// For every command that holds rooms.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SlotArguments {
+    #[command(flatten)]
+    hold: HoldArguments,
+    /// How many people
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    party: Option<i32>,
+}
+
+impl SlotArguments {
+    pub(crate) fn ttl(&self) -> Option<TimeDelta> {
+        self.hold.length.ttl
+    }
+
+    pub(crate) fn details(self) -> SlotDetails {
+        SlotDetails {
+            guest: self.hold.guest,
+            note: self.hold.note,
+            party: self.party,
+        }
+    }
+}
+
+/// The options that write such details, as they are typed.
+pub(crate) fn details_options(details: &SlotDetails) -> Vec<(&'static str, String)> {
+    let mut options = vec![
+        ("--guest", details.guest.clone()),
+        ("--note", details.note.clone()),
+    ];
+    options.retain(|(_, text)| !text.is_empty());
+    options.extend(details.party.map(|party| ("--party", party.to_string())));
+    options
+}
+
+/// What becomes of what is written on a claim on a room; something has to.
+#[derive(Debug, Clone, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct SlotEditArguments {
+    /// Who comes
+    #[arg(long, value_name = "TEXT")]
+    guest: Option<String>,
+    /// What else to know
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// How many people; 0 if that is not known any more
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    party: Option<i32>,
+}
+
+impl SlotEditArguments {
+    pub(crate) fn edit(self) -> SlotEdit {
+        SlotEdit {
+            guest: self.guest,
+            note: self.note,
+            party: match self.party {
+                None => Change::Keep,
+                Some(0) => Change::Clear,
+                Some(party) => Change::Set(party),
+            },
+        }
+    }
+}
+
+/// What `--state` takes.
+pub(crate) fn state_help() -> String {
+    format!("Only in this state: {}", enumerate::<ClaimState>("or"))
 }
 
 /// For every command that sets a deadline.

@@ -23,7 +23,7 @@ struct ProblemJson<'a> {
 }
 
 /// Checks one house; problems fail the check.
-pub async fn run(session: &Session) -> Result<Output, Failure> {
+pub(crate) async fn run(session: &Session) -> Result<Output, Failure> {
     let site_store = session.site_store().await?;
     let problems = site_store.check().await?;
     let text = if problems.is_empty() {

@@ -8,18 +8,17 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgConnectOptions;
 
-use crate::domain::{Command, Desk, Request, RequestId};
-use crate::postgres::{self, Progress, Server, Settings};
-use crate::store::{SchemaState, SiteOpening, SiteStore, Store, StoreError};
-
 use crate::cli::failure::Failure;
 use crate::cli::global::Global;
 use crate::cli::print::complain;
 use crate::cli::sample;
+use crate::domain::{Command, Desk, Request, RequestId};
+use crate::postgres::{self, Progress, Server, Settings};
+use crate::store::{SchemaState, SiteOpening, SiteStore, Store, StoreError};
 
 /// Which steps of starting up are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Steps {
+pub(crate) enum Steps {
     /// None, for programs.
     Silent,
     /// Those that take a while.
@@ -44,7 +43,7 @@ impl Steps {
 }
 
 /// A database that is ready for commands, and who is asking.
-pub struct Session {
+pub(crate) struct Session {
     store: Store,
     /// Keyrack's own server, if that is what is used.
     server: Option<Arc<Server>>,
@@ -56,7 +55,7 @@ pub struct Session {
 
 impl Session {
     /// Connects, and sees to it that the schema is there. One statement where it is.
-    pub async fn open(global: &Global, steps: Steps) -> Result<Self, Failure> {
+    pub(crate) async fn open(global: &Global, steps: Steps) -> Result<Self, Failure> {
         let mut session = Self::connect(global, steps).await?;
         let site = session.site.clone();
         let opened = match session.store.open_site(site.as_deref()).await {
@@ -85,7 +84,7 @@ impl Session {
     }
 
     /// Connects, whatever state the schema is in.
-    pub async fn connect(global: &Global, steps: Steps) -> Result<Self, Failure> {
+    pub(crate) async fn connect(global: &Global, steps: Steps) -> Result<Self, Failure> {
         let (options, server) = match global.database_url() {
             Some(url) => (connect_options(url)?, None),
             None => {
@@ -112,7 +111,7 @@ impl Session {
     }
 
     /// Keyrack's own database of an earlier build gets another name, and there is a new one in its place.
-    pub async fn put_aside(&mut self) -> Result<(), Failure> {
+    pub(crate) async fn put_aside(&mut self) -> Result<(), Failure> {
         if let Some(name) = self.store.put_aside().await? {
             complain(&format!(
                 "The database was made by an earlier build of Keyrack, whose bookings this one can't read. It was put aside \
@@ -125,23 +124,22 @@ impl Session {
         Ok(())
     }
 
-    /// The database.
-    pub fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 
     /// Keyrack's own server, if that is what is used.
-    pub fn server(&self) -> Option<&Server> {
+    pub(crate) fn server(&self) -> Option<&Server> {
         self.server.as_deref()
     }
 
     /// The same, for a task that outlives this borrow.
-    pub fn shared_server(&self) -> Option<Arc<Server>> {
+    pub(crate) fn shared_server(&self) -> Option<Arc<Server>> {
         self.server.clone()
     }
 
     /// The house that was named, the only one, or the default, as it was when the session was opened.
-    pub async fn site_store(&self) -> Result<SiteStore, Failure> {
+    pub(crate) async fn site_store(&self) -> Result<SiteStore, Failure> {
         match &self.opened {
             Some(opened) => Ok(opened.site_store.clone()?),
             None => Ok(self
@@ -153,22 +151,20 @@ impl Session {
     }
 
     /// Whether there is no house at all.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.is_empty)
     }
 
     /// The house that was named, if one was.
-    pub fn site(&self) -> Option<&str> {
+    pub(crate) fn site(&self) -> Option<&str> {
         self.site.as_deref()
     }
 
-    /// Who is asking.
-    pub fn desk(&self) -> &Desk {
+    pub(crate) fn desk(&self) -> &Desk {
         &self.desk
     }
 
-    /// A request of this desk.
-    pub fn request(&self, id: RequestId, command: Command) -> Request {
+    pub(crate) fn request(&self, id: RequestId, command: Command) -> Request {
         Request {
             id,
             desk: self.desk.clone(),
@@ -177,7 +173,7 @@ impl Session {
     }
 
     /// Leaves; the last one out stops Keyrack's own server.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         self.store.close().await;
         if let Some(server) = self.server.and_then(Arc::into_inner)
             && let Err(error) = server.leave().await
@@ -188,7 +184,7 @@ impl Session {
 }
 
 /// What the user chose about Keyrack's own server.
-pub fn settings(global: &Global) -> Settings {
+pub(crate) fn settings(global: &Global) -> Settings {
     Settings {
         data_dir: global.data_dir.clone(),
         postgres_bin: global.postgres_bin.clone(),
@@ -228,7 +224,7 @@ async fn set_up_on_a_yes(store: &Store, json: bool) -> Result<(), Failure> {
 }
 
 /// Whether the person at the terminal says yes; no, if none is there.
-pub fn ask(question: &str) -> bool {
+pub(crate) fn ask(question: &str) -> bool {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return false;
     }

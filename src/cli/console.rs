@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::cli::connect::{Session, Steps};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::Output;
 use crate::config::Config;
 use crate::console::actions;
 use crate::console::run::terminal::{self, Context};
 use crate::postgres::Server;
 use crate::store::Revive;
-
-use crate::cli::connect::{Session, Steps};
-use crate::cli::failure::Failure;
-use crate::cli::global::Global;
-use crate::cli::output::Output;
 
 const GREETING: &str = r#"Welcome to Keyrack. There is no house in this database yet: describe one in a file,
 
@@ -37,7 +36,7 @@ explains everything that such a file can say."#;
 struct Nothing {}
 
 /// Opens the console, until the person leaves it.
-pub async fn run(global: &Global) -> Result<Output, Failure> {
+pub(crate) async fn run(global: &Global) -> Result<Output, Failure> {
     if global.json {
         return Err(Failure::Usage(
             "--json needs a command; `keyrack list --json` has what the console shows.".into(),
@@ -56,7 +55,7 @@ pub async fn run(global: &Global) -> Result<Output, Failure> {
 }
 
 /// The user's configuration, if it can be meant.
-pub fn config() -> Result<Config, Failure> {
+pub(crate) fn config() -> Result<Config, Failure> {
     let config = Config::load().map_err(|error| Failure::Usage(error.to_string()))?;
     actions::keymap(&config.keys()).map_err(|error| {
         Failure::Usage(format!(
@@ -84,7 +83,7 @@ async fn show(session: &Session, config: Config) -> Result<Output, Failure> {
 }
 
 /// Brings Keyrack's own server back when it is lost. A console goes on asking, so a failure is only logged.
-pub fn revive(server: Arc<Server>) -> Revive {
+pub(crate) fn revive(server: Arc<Server>) -> Revive {
     Arc::new(move || {
         let server = Arc::clone(&server);
         Box::pin(async move {

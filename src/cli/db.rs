@@ -7,18 +7,17 @@ use color_eyre::eyre::{WrapErr, eyre};
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 
-use crate::postgres::{self, Status, Stopped};
-use crate::store::SchemaState;
-
 use crate::cli::connect::{Session, Steps, ask, settings};
 use crate::cli::failure::Failure;
 use crate::cli::global::Global;
 use crate::cli::output::Output;
 use crate::cli::print::complain;
+use crate::postgres::{self, Status, Stopped};
+use crate::store::SchemaState;
 
 /// What to do with the database.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Start Keyrack's own server, and keep it running until `db stop`
     Start,
     /// Stop Keyrack's own server, or let the last console out stop it
@@ -63,8 +62,7 @@ struct DoneJson {
 }
 
 impl Command {
-    /// Does it.
-    pub async fn run(self, global: &Global) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, global: &Global) -> Result<Output, Failure> {
         match self {
             Self::Start => start(global).await,
             Self::Stop => stop(global).await,

@@ -7,6 +7,11 @@ use clap::Args;
 use color_eyre::eyre::WrapErr;
 use serde::Serialize;
 
+use crate::cli::connect::{Session, Steps};
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::Output;
+use crate::cli::{console, sample, scenario};
 use crate::config::Config;
 use crate::demo::scenario::Scenario;
 use crate::demo::{self, Transcript};
@@ -14,17 +19,11 @@ use crate::domain::{Desk, SiteFile};
 use crate::store::{DemoSite, StoreError};
 use crate::terminal::signals::Signals;
 
-use crate::cli::connect::{Session, Steps};
-use crate::cli::failure::Failure;
-use crate::cli::global::Global;
-use crate::cli::output::Output;
-use crate::cli::{console, sample, scenario};
-
 const SITE_FILE: &str = include_str!("../../assets/demo-house.toml");
 
 /// How to show it.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// Write what happened at both desks into this file at the end: every statement, answer and wait, with times
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "headless"])]
     transcript: Option<PathBuf>,
@@ -37,7 +36,7 @@ struct Nothing {}
 
 impl Command {
     /// Opens both desks, until the person leaves them; their house goes with them, whatever happens.
-    pub async fn run(self, global: &Global) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, global: &Global) -> Result<Output, Failure> {
         self.scenario.refuse_what_it_ignores(global)?;
         if self.scenario.needs_no_screen() {
             return self.scenario.run_without_screen(global).await;

@@ -2,9 +2,9 @@
 
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
-use crate::cli::output::{self, Output, View};
+use crate::cli::output::{self, ClaimPrinter, Output};
 use crate::cli::print::complain;
-use crate::domain::{Command, Done, Refusal, Refused, RequestId};
+use crate::domain::{Command, Refusal, RefusalAnswer, RequestId, Success};
 use crate::store::{Progress, SiteStore};
 
 /// Sends a command and shows what came back.
@@ -24,24 +24,24 @@ pub(crate) async fn execute(
         })
         .await?;
     let site = site_store.site();
-    let view = View {
+    let printer = ClaimPrinter {
         site,
         now: answer.now,
         repeated: answer.repeated,
     };
     match answer.outcome {
-        Ok(Done::Slot(hold)) => Ok(view.slot(&hold)),
-        Ok(Done::Stock(hold)) => Ok(view.stock(&hold)),
-        Ok(Done::Room(room)) => Ok(output::room(
+        Ok(Success::Slot(hold)) => Ok(printer.slot(&hold)),
+        Ok(Success::Stock(hold)) => Ok(printer.stock(&hold)),
+        Ok(Success::Room(room)) => Ok(output::room(
             &room,
             match command {
                 Command::RetireRoom { .. } => "retired",
                 _ => "there",
             },
         )),
-        Ok(Done::Item(item)) => Ok(output::item(&item)),
-        Ok(Done::Group(group)) => Ok(view.group(&group)),
-        Err(Refused { refusal, line, .. }) => {
+        Ok(Success::Item(item)) => Ok(output::item(&item)),
+        Ok(Success::Group(group)) => Ok(printer.group(&group)),
+        Err(RefusalAnswer { refusal, line, .. }) => {
             let alternatives = match &refusal {
                 Refusal::SlotTaken(taken) if !taken.choices.is_empty() => {
                     let rooms = site_store.rooms_as_found().await?;

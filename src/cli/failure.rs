@@ -12,9 +12,9 @@ use crate::store::{SiteStore, StoreError};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The house rules said no.
-    Refused(Box<Refused>),
+    Refused(Box<RefusalText>),
     /// The command can't be meant like this; a sentence.
     Usage(String),
     /// The database can't be reached; a sentence.
@@ -25,20 +25,19 @@ pub enum Failure {
 
 /// A refusal, and what it takes to say it.
 #[derive(Debug)]
-pub struct Refused {
-    /// Why.
-    pub refusal: Refusal,
+pub(crate) struct RefusalText {
+    pub(crate) refusal: Refusal,
     /// The house's, for times.
-    pub calendar: SiteCalendar,
+    pub(crate) calendar: SiteCalendar,
     /// Which line of a group it is about (R20).
-    pub line: Option<FailedLine>,
+    pub(crate) line: Option<FailedLine>,
     /// Commands that ask for something that was free, to copy.
-    pub alternatives: Vec<String>,
+    pub(crate) alternatives: Vec<String>,
 }
 
-impl Refused {
+impl RefusalText {
     /// What happened, in a sentence or two.
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let mut sentence = self.refusal.sentence(&self.calendar);
         if let Refusal::NoSuchHold {
             kind: Some(kind), ..
@@ -63,9 +62,8 @@ impl Refused {
 }
 
 impl Failure {
-    /// The house said no.
-    pub fn refused(refusal: Refusal, calendar: &SiteCalendar) -> Self {
-        Self::Refused(Box::new(Refused {
+    pub(crate) fn refused(refusal: Refusal, calendar: &SiteCalendar) -> Self {
+        Self::Refused(Box::new(RefusalText {
             refusal,
             calendar: *calendar,
             line: None,
@@ -74,7 +72,7 @@ impl Failure {
     }
 
     /// Nothing that could be meant has this number; something else may have it.
-    pub async fn no_such_hold(site_store: &SiteStore, hold_id: i64) -> Self {
+    pub(crate) async fn no_such_hold(site_store: &SiteStore, hold_id: i64) -> Self {
         match site_store.kind_of(hold_id).await {
             Ok(kind) => Self::refused(
                 Refusal::NoSuchHold { hold_id, kind },
@@ -85,7 +83,7 @@ impl Failure {
     }
 
     /// The same about a line of a group.
-    pub fn in_line(mut self, line: Option<FailedLine>) -> Self {
+    pub(crate) fn in_line(mut self, line: Option<FailedLine>) -> Self {
         if let Self::Refused(refused) = &mut self {
             refused.line = line;
         }
@@ -93,7 +91,7 @@ impl Failure {
     }
 
     /// The same with commands to copy.
-    pub fn with_alternatives(mut self, alternatives: Vec<String>) -> Self {
+    pub(crate) fn with_alternatives(mut self, alternatives: Vec<String>) -> Self {
         if let Self::Refused(refused) = &mut self {
             refused.alternatives = alternatives;
         }
@@ -101,7 +99,7 @@ impl Failure {
     }
 
     /// What was typed is no time, no date or no period.
-    pub fn times(error: TimeTextError, calendar: &SiteCalendar) -> Self {
+    pub(crate) fn times(error: TimeTextError, calendar: &SiteCalendar) -> Self {
         match error {
             TimeTextError::Refused(refusal) => Self::refused(refusal, calendar),
             TimeTextError::Unreadable(sentence) => Self::Usage(sentence),
@@ -110,7 +108,7 @@ impl Failure {
     }
 
     /// 1 a fault, 2 usage, 3 refused, 4 database out of reach.
-    pub fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Fault(_) => 1,
             Self::Usage(_) => 2,
@@ -120,7 +118,7 @@ impl Failure {
     }
 
     /// What happened and what to do next, harmless (R26).
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         match self {
             // Its parts are made harmless one by one, and line ends in it are its own.
             Self::Refused(refused) => {

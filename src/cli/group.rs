@@ -4,20 +4,20 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 
-use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
-use crate::store::SiteStore;
-
-use crate::cli::arguments::{self, HoldArguments, LengthArgument, RequestArgument};
+use crate::cli::arguments::{self, LengthArgument, RequestArgument, SlotArguments};
 use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{Output, View};
+use crate::cli::output::Output;
+use crate::domain::{self, FailedLine, GroupId, LineKind, SlotLine, StockLine};
+use crate::store::SiteStore;
 
 /// What to do with groups. A group is held as a whole or not at all, and its members share one deadline.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Hold rooms and stock as one: everything or nothing
+    #[command(after_help = arguments::TIMES)]
     #[command(group(clap::ArgGroup::new("lines").args(["rooms", "stock"]).multiple(true).required(true)))]
     Hold {
         /// A room, when it starts and when it ends, like "Blue room,2027-01-01T10:00,12:00"; may be given several times
@@ -27,10 +27,7 @@ pub enum Command {
         #[arg(long, value_name = "ITEM,QUANTITY")]
         stock: Vec<StockText>,
         #[command(flatten)]
-        hold: HoldArguments,
-        /// How many people
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
-        party: Option<i32>,
+        slot: SlotArguments,
         #[command(flatten)]
         request: RequestArgument,
     },
@@ -81,7 +78,7 @@ pub enum Command {
 
 /// `ROOM,FROM,TO`. A room's name may have commas in it.
 #[derive(Debug, Clone)]
-pub struct RoomText {
+pub(crate) struct RoomText {
     room: String,
     from: String,
     to: String,
@@ -102,7 +99,7 @@ impl FromStr for RoomText {
 
 /// `ITEM,QUANTITY`. An item's name may have commas in it.
 #[derive(Debug, Clone)]
-pub struct StockText {
+pub(crate) struct StockText {
     item: String,
     quantity: i64,
 }
@@ -123,25 +120,21 @@ impl FromStr for StockText {
 }
 
 impl Command {
-    /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
             Self::Show { group } => return show(&site_store, GroupId(group)).await,
             Self::Hold {
                 rooms,
                 stock,
-                hold,
-                party,
+                slot,
                 request,
             } => {
                 let command = domain::Command::HoldGroup {
                     rooms: room_lines(&site_store, &rooms).await?,
                     stock: stock_lines(&site_store, &stock).await?,
-                    ttl: hold.length.ttl,
-                    guest: hold.guest,
-                    note: hold.note,
-                    party,
+                    ttl: slot.ttl(),
+                    details: slot.details(),
                 };
                 (request.id(), command)
             }
@@ -220,10 +213,5 @@ async fn show(site_store: &SiteStore, group: GroupId) -> Result<Output, Failure>
     let Some(found) = site_store.group(group).await? else {
         return Err(Failure::no_such_hold(site_store, group.0).await);
     };
-    let view = View {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.group(&found))
+    Ok(lookup::printer(site_store).await?.group(&found))
 }

@@ -3,18 +3,17 @@
 use clap::Args;
 use uuid::Uuid;
 
-use crate::domain::{RequestId, SlotHoldId, StockHoldId};
-use crate::store::HistoryOf;
-
 use crate::cli::arguments;
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use crate::domain::{RequestId, SlotHoldId, StockHoldId};
+use crate::store::HistoryOf;
 
 /// What to tell the history of; the whole house, if nothing is named.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-pub struct Command {
+pub(crate) struct Command {
     /// Of one claim on a room
     #[arg(long, value_name = "N", value_parser = arguments::number)]
     room_hold: Option<i64>,
@@ -28,7 +27,7 @@ pub struct Command {
 
 impl Command {
     /// Events, oldest first.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let of = match (self.room_hold, self.stock_hold, self.request) {
             (Some(hold), ..) => HistoryOf::SlotHold(SlotHoldId(hold)),
             (_, Some(hold), _) => HistoryOf::StockHold(StockHoldId(hold)),

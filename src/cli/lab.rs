@@ -8,6 +8,10 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output, Paper};
+use crate::cli::stop::Stop;
 use crate::config::Config;
 use crate::demo::lab::{self, LabError, Length, Plan};
 use crate::domain::duration;
@@ -15,14 +19,9 @@ use crate::store::lab::{STRATEGIES, Strategy, strategy};
 use crate::terminal::detect::{colours_for, is_ascii};
 use crate::terminal::theme::Colours;
 
-use crate::cli::connect::Session;
-use crate::cli::failure::Failure;
-use crate::cli::output::{self, Output, Paper};
-use crate::cli::stop::Stop;
-
 /// What to measure, and how.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// How many ask at the same moment
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(2..=500))]
     clients: u16,
@@ -53,17 +52,16 @@ fn thinking(typed: &str) -> Result<TimeDelta, String> {
 
 impl Command {
     /// Whether no database is needed.
-    pub fn only_lists(&self) -> bool {
+    pub(crate) fn only_lists(&self) -> bool {
         self.list
     }
 
-    /// What each strategy does.
-    pub fn list(&self) -> Output {
+    pub(crate) fn list(&self) -> Output {
         output::strategies(&self.strategies(), paper())
     }
 
     /// Measures, and says what came of it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let plan = Plan {
             strategies: self.strategies(),
             clients: self.clients,

@@ -4,18 +4,17 @@ use chrono::{Datelike, Days, NaiveDate};
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::connect::Session;
+use crate::cli::failure::Failure;
+use crate::cli::lookup;
+use crate::cli::output::{ClaimPrinter, Output, item_json, items_table, table};
 use crate::domain::text::harmless;
 use crate::domain::{Period, Room, SiteCalendar, SlotHold, duration};
 use crate::store::Snapshot;
 
-use crate::cli::connect::Session;
-use crate::cli::failure::Failure;
-use crate::cli::lookup;
-use crate::cli::output::{Output, View, item_json, items_table, table};
-
 /// Which days.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// The day, like 2027-01-01, 3 dec, thu, tomorrow or +7; without it, today in the house
     #[arg(long, value_name = "DATE", allow_negative_numbers = true)]
     date: Option<String>,
@@ -48,7 +47,7 @@ struct RoomJson<'a, C> {
 
 impl Command {
     /// Rooms with their claims, day by day, and the stock.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let calendar = &site_store.site().calendar;
         let date = match &self.date {
@@ -84,7 +83,7 @@ fn days(calendar: &SiteCalendar, date: NaiveDate, week: bool) -> Vec<(NaiveDate,
 
 fn show(snapshot: &Snapshot, days: &[(NaiveDate, Period)]) -> Output {
     let calendar = &snapshot.site.calendar;
-    let view = View {
+    let printer = ClaimPrinter {
         site: &snapshot.site,
         now: snapshot.read_at,
         repeated: false,
@@ -105,7 +104,7 @@ fn show(snapshot: &Snapshot, days: &[(NaiveDate, Period)]) -> Output {
             ));
         }
         text.push('\n');
-        text.push_str(&day_text(snapshot, &view, *date, *day));
+        text.push_str(&day_text(snapshot, &printer, *date, *day));
     }
     if !snapshot.items.is_empty() {
         text.push_str("\n\nStock\n");
@@ -126,7 +125,7 @@ fn show(snapshot: &Snapshot, days: &[(NaiveDate, Period)]) -> Output {
                     .map(|room| RoomJson {
                         room: &room.name,
                         claims: claims(snapshot, room, *day)
-                            .map(|claim| view.slot_json(claim))
+                            .map(|claim| printer.slot_json(claim))
                             .collect(),
                     })
                     .collect(),
@@ -150,7 +149,12 @@ fn claims<'a>(
         .filter(move |claim| claim.room == room && claim.period.overlaps(&day))
 }
 
-fn day_text(snapshot: &Snapshot, view: &View<'_>, date: NaiveDate, day: Period) -> String {
+fn day_text(
+    snapshot: &Snapshot,
+    printer: &ClaimPrinter<'_>,
+    date: NaiveDate,
+    day: Period,
+) -> String {
     let calendar = &snapshot.site.calendar;
     let rows = snapshot.rooms.iter().flat_map(|room| {
         let mut lines: Vec<[String; 6]> = claims(snapshot, room, day)
@@ -159,7 +163,11 @@ fn day_text(snapshot: &Snapshot, view: &View<'_>, date: NaiveDate, day: Period) 
                     String::new(),
                     String::new(),
                     clock_span(calendar, date, day, &claim.period),
-                    view.short_standing(claim.state, claim.seconds_left(view.now), claim.purpose),
+                    printer.short_standing(
+                        claim.state,
+                        claim.seconds_left(printer.now),
+                        claim.purpose,
+                    ),
                     who(claim),
                     format!("hold {}", claim.id),
                 ]

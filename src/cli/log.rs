@@ -6,7 +6,7 @@ use tracing_appender::rolling::{Builder, Rotation};
 use tracing_subscriber::EnvFilter;
 
 /// Starts the log. Nothing is logged, and nothing fails, where there is no place for it.
-pub fn to_file() {
+pub(crate) fn to_file() {
     let Some(directories) = ProjectDirs::from("", "", "keyrack") else {
         return;
     };

@@ -1,11 +1,12 @@
 //! What a person means: by the name or the number of a room, an item or a claim, and by a time.
 
 use crate::cli::failure::Failure;
+use crate::cli::output::ClaimPrinter;
 use crate::domain::{Item, Period, Refusal, Room, SlotHold, SlotHoldId, TimeReader, TimeTextError};
 use crate::store::SiteStore;
 
 /// The room that a person means: by its name, or #12.
-pub async fn room(site_store: &SiteStore, name: &str) -> Result<Room, Failure> {
+pub(crate) async fn room(site_store: &SiteStore, name: &str) -> Result<Room, Failure> {
     site_store
         .room_named(name)
         .await?
@@ -13,7 +14,7 @@ pub async fn room(site_store: &SiteStore, name: &str) -> Result<Room, Failure> {
 }
 
 /// The item that a person means: by its name, or #12.
-pub async fn item(site_store: &SiteStore, name: &str) -> Result<Item, Failure> {
+pub(crate) async fn item(site_store: &SiteStore, name: &str) -> Result<Item, Failure> {
     site_store
         .item_named(name)
         .await?
@@ -21,15 +22,27 @@ pub async fn item(site_store: &SiteStore, name: &str) -> Result<Item, Failure> {
 }
 
 /// The claim on a room that has a number.
-pub async fn slot_hold(site_store: &SiteStore, hold: SlotHoldId) -> Result<SlotHold, Failure> {
+pub(crate) async fn slot_hold(
+    site_store: &SiteStore,
+    hold: SlotHoldId,
+) -> Result<SlotHold, Failure> {
     match site_store.slot_hold(hold).await? {
         Some(found) => Ok(found),
         None => Err(Failure::no_such_hold(site_store, hold.0).await),
     }
 }
 
+/// Prints claims as they are at this moment, by the database's clock (R10).
+pub(crate) async fn printer(site_store: &SiteStore) -> Result<ClaimPrinter<'_>, Failure> {
+    Ok(ClaimPrinter {
+        site: site_store.site(),
+        now: site_store.now().await?,
+        repeated: false,
+    })
+}
+
 /// A quantity as it was typed.
-pub fn quantity(typed: &str) -> Result<i64, Failure> {
+pub(crate) fn quantity(typed: &str) -> Result<i64, Failure> {
     typed
         .trim()
         .parse()
@@ -37,7 +50,7 @@ pub fn quantity(typed: &str) -> Result<i64, Failure> {
 }
 
 /// A quantity that the house can count; what is no quantity for other reasons the database refuses.
-pub fn countable(site_store: &SiteStore, quantity: i64) -> Result<i32, Failure> {
+pub(crate) fn countable(site_store: &SiteStore, quantity: i64) -> Result<i32, Failure> {
     i32::try_from(quantity).map_err(|_| {
         Failure::refused(
             Refusal::QuantityInvalid { quantity },
@@ -47,7 +60,7 @@ pub fn countable(site_store: &SiteStore, quantity: i64) -> Result<i32, Failure> 
 }
 
 /// The period that a person means for a room.
-pub async fn period(
+pub(crate) async fn period(
     site_store: &SiteStore,
     room: &Room,
     from: &str,
@@ -57,7 +70,7 @@ pub async fn period(
 }
 
 /// Times as they were typed. Only words such as `tomorrow` cost a question: what time it is (R10).
-pub async fn times<T>(
+pub(crate) async fn times<T>(
     site_store: &SiteStore,
     read: impl Fn(TimeReader<'_>) -> Result<T, TimeTextError>,
 ) -> Result<T, Failure> {

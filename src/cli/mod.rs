@@ -14,6 +14,8 @@ mod db;
 mod demo;
 mod execute;
 mod failure;
+#[cfg(test)]
+mod fixtures;
 mod global;
 mod group;
 mod history;

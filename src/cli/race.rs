@@ -7,20 +7,20 @@ use clap::Args;
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Barrier;
 
-use crate::domain::{Command as Wanted, Desk, Done, Request};
-use crate::store::{SiteStore, StoreError};
-
-use crate::cli::arguments::LengthArgument;
+use crate::cli::arguments::{self, LengthArgument};
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
 use crate::cli::output::{self, Client, Output, Reply};
+use crate::domain::{Command as Wanted, Desk, Request, SlotDetails, Success};
+use crate::store::{SiteStore, StoreError};
 
 /// What they want: a room for a period, or a quantity of an item. Each client has a connection of its own, and all ask
 /// at once. Who wins holds as usual.
 #[derive(Debug, Args)]
+#[command(after_help = arguments::TIMES)]
 #[command(group(clap::ArgGroup::new("wanted").args(["room", "stock"]).required(true)))]
-pub struct Command {
+pub(crate) struct Command {
     /// How many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     clients: u16,
@@ -36,7 +36,7 @@ pub struct Command {
 
 impl Command {
     /// Lets them run, and says how it went.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let wanted = self.wanted(&site_store).await?;
         let site_stores = try_join_all((0..self.clients).map(|_| another(&site_store))).await?;
@@ -63,9 +63,7 @@ impl Command {
                 room: room.id,
                 period: lookup::period(site_store, &room, from, to).await?,
                 ttl,
-                guest,
-                note,
-                party: None,
+                details: SlotDetails::default(),
             });
         }
         let [name, quantity] = self.stock.as_slice() else {
@@ -104,8 +102,8 @@ async fn ask(site_store: SiteStore, number: usize, wanted: Wanted, line: Arc<Bar
     site_store.store().close().await;
     let reply = match answer {
         Ok(answer) => match answer.outcome {
-            Ok(Done::Slot(hold)) => Reply::Held(hold.id.0),
-            Ok(Done::Stock(hold)) => Reply::Held(hold.id.0),
+            Ok(Success::Slot(hold)) => Reply::Held(hold.id.0),
+            Ok(Success::Stock(hold)) => Reply::Held(hold.id.0),
             Ok(_) => Reply::None("Something else was done.".into()),
             Err(refused) => Reply::Refused(refused.refusal),
         },

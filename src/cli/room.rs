@@ -5,25 +5,23 @@ mod target;
 use chrono::TimeDelta;
 use clap::Subcommand;
 
-use crate::domain::{
-    self, BookedBy, Change, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId,
-    duration,
+use crate::cli::arguments::{
+    self, ClaimArguments, LengthArgument, RequestArgument, SlotArguments, SlotEditArguments,
 };
-use crate::store::{FreeSearch, SiteStore, SlotFilter};
-
-use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
 use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{self, Output, View};
+use crate::cli::output::{self, Output};
+use crate::domain::{
+    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId, duration,
+};
+use crate::store::{FreeSearch, SiteStore, SlotFilter};
 use target::Target;
 
-/// What to do with rooms. ROOM is a name, or #12 for an id. FROM and TO are the house's own time, like
-/// 2027-01-01T10:00, "tomorrow 10:00", "thu 15:00", "3 dec 9:30", now or tonight (18:00); 24:00 can end a day; or RFC 3339
-/// with an offset. For a room by the night they are dates: 2027-01-01, "3 dec", thu, tomorrow, +7.
+/// What to do with rooms. ROOM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Add a room
     Add {
         /// Its name
@@ -54,6 +52,7 @@ pub enum Command {
         request: RequestArgument,
     },
     /// Hold a room until a deadline
+    #[command(after_help = arguments::TIMES)]
     Hold {
         /// A name, or #12
         room: String,
@@ -64,14 +63,12 @@ pub enum Command {
         #[arg(allow_negative_numbers = true)]
         to: String,
         #[command(flatten)]
-        hold: HoldArguments,
-        /// How many people
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
-        party: Option<i32>,
+        slot: SlotArguments,
         #[command(flatten)]
         request: RequestArgument,
     },
     /// Take a room for the house itself
+    #[command(after_help = arguments::TIMES)]
     Block {
         /// A name, or #12
         room: String,
@@ -106,19 +103,11 @@ pub enum Command {
         reason: String,
     },
     /// Change who comes, what to know, or how many people; what is not named stays
-    #[command(group(clap::ArgGroup::new("change").args(["guest", "note", "party"]).multiple(true).required(true)))]
     Edit {
         #[command(flatten)]
         claim: ClaimArguments,
-        /// Who comes
-        #[arg(long, value_name = "TEXT")]
-        guest: Option<String>,
-        /// What else to know
-        #[arg(long, value_name = "TEXT")]
-        note: Option<String>,
-        /// How many people; 0 if that is not known any more
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
-        party: Option<i32>,
+        #[command(flatten)]
+        edit: SlotEditArguments,
     },
     /// Give a hold more time, from now on
     Renew {
@@ -128,6 +117,7 @@ pub enum Command {
         length: LengthArgument,
     },
     /// Move a claim to another room or time, or make it longer or shorter; what is not named stays
+    #[command(after_help = arguments::TIMES)]
     #[command(group(clap::ArgGroup::new("change").args(["to_room", "from", "to"]).multiple(true).required(true)))]
     Move {
         #[command(flatten)]
@@ -157,6 +147,7 @@ pub enum Command {
         hold: i64,
     },
     /// List claims
+    #[command(after_help = arguments::TIMES)]
     Holds {
         /// Only on this room: a name, or #12
         #[arg(long)]
@@ -167,14 +158,14 @@ pub enum Command {
         /// Only what starts before this time or date
         #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
         to: Option<String>,
-        /// Only in this state: held, confirmed, cancelled or expired
-        #[arg(long)]
+        #[arg(long, help = arguments::state_help())]
         state: Option<ClaimState>,
         /// Only where the guest's name contains this
         #[arg(long, value_name = "TEXT")]
         guest: Option<String>,
     },
     /// Find the first free time in each room that will do
+    #[command(after_help = arguments::TIMES)]
     Free {
         /// When it may start at the earliest: a time, or a date
         #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
@@ -195,8 +186,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
             Self::List => return Ok(output::rooms(&site_store.rooms_as_found().await?)),
@@ -253,8 +243,7 @@ impl Command {
                 room,
                 from,
                 to,
-                hold,
-                party,
+                slot,
                 request,
             } => {
                 let room = lookup::room(&site_store, &room).await?;
@@ -262,10 +251,8 @@ impl Command {
                 let command = domain::Command::HoldSlot {
                     room: room.id,
                     period,
-                    ttl: hold.length.ttl,
-                    guest: hold.guest,
-                    note: hold.note,
-                    party,
+                    ttl: slot.ttl(),
+                    details: slot.details(),
                 };
                 (request.id(), command)
             }
@@ -300,22 +287,11 @@ impl Command {
                 };
                 (claim.request.id(), command)
             }
-            Self::Edit {
-                claim,
-                guest,
-                note,
-                party,
-            } => {
+            Self::Edit { claim, edit } => {
                 let command = domain::Command::EditSlot {
                     hold: SlotHoldId(claim.hold),
                     expect_version: claim.expect_version(),
-                    guest,
-                    note,
-                    party: match party {
-                        None => Change::Keep,
-                        Some(0) => Change::Clear,
-                        Some(party) => Change::Set(party),
-                    },
+                    edit: edit.edit(),
                 };
                 (claim.request.id(), command)
             }
@@ -356,12 +332,7 @@ impl Command {
 
 async fn show(site_store: &SiteStore, hold: SlotHoldId) -> Result<Output, Failure> {
     let found = lookup::slot_hold(site_store, hold).await?;
-    let view = View {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.slot(&found))
+    Ok(lookup::printer(site_store).await?.slot(&found))
 }
 
 /// Where to look for something free.
@@ -413,10 +384,5 @@ async fn filter(
 
 async fn holds(site_store: &SiteStore, filter: SlotFilter) -> Result<Output, Failure> {
     let holds = site_store.slot_holds(&filter).await?;
-    let view = View {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.slots(&holds))
+    Ok(lookup::printer(site_store).await?.slots(&holds))
 }

@@ -8,13 +8,12 @@ use color_eyre::eyre::{Report, WrapErr};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::cli::failure::Failure;
 use crate::domain::{
-    Answer, BookedBy, Command, Desk, Done, Refusal, Request, RequestId, Room, ServerCommand,
-    ServerRequest, SiteCalendar, SiteFile, TimeReader, duration,
+    Answer, BookedBy, Command, Desk, Refusal, Request, RequestId, Room, ServerCommand,
+    ServerRequest, SiteCalendar, SiteFile, SlotDetails, Success, TimeReader, duration,
 };
 use crate::store::{SiteStore, Store};
-
-use crate::cli::failure::Failure;
 
 const SITE_FILE: &str = include_str!("../../assets/sample-house.toml");
 const DEMO_DAY: &str = include_str!("../../assets/demo-day.toml");
@@ -74,7 +73,7 @@ enum State {
 }
 
 /// Makes the sample house and what is booked in it.
-pub async fn load(store: &Store) -> Result<(), Failure> {
+pub(crate) async fn load(store: &Store) -> Result<(), Failure> {
     let mut requests = Requests(0);
     let desk = Desk("sample".to_owned());
     let file = SiteFile::parse(SITE_FILE).map_err(Report::from)?;
@@ -93,7 +92,7 @@ pub async fn load(store: &Store) -> Result<(), Failure> {
 }
 
 /// Books what a demo's house has at the beginning.
-pub async fn book_for_a_demo(site_store: &SiteStore) -> Result<(), Failure> {
+pub(crate) async fn book_for_a_demo(site_store: &SiteStore) -> Result<(), Failure> {
     let day: SampleDay = toml::from_str(DEMO_DAY).wrap_err("assets/demo-day.toml")?;
     let today = site_store.site().calendar.date(site_store.now().await?);
     fill(site_store, &day, today, &mut Requests(0)).await
@@ -170,19 +169,19 @@ impl Booking {
             State::Confirmed => Command::ImportSlot {
                 room: room.id,
                 period,
-                guest: self.guest.clone(),
-                note: self.note.clone(),
-                party: self.party,
+                details: self.details(),
             },
             State::Held => Command::HoldSlot {
                 room: room.id,
                 period,
                 ttl: length(&self.ttl),
-                guest: self.guest.clone(),
-                note: self.note.clone(),
-                party: self.party,
+                details: self.details(),
             },
         })
+    }
+
+    fn details(&self) -> SlotDetails {
+        SlotDetails::new(self.guest.clone(), self.note.clone(), self.party)
     }
 }
 
@@ -225,7 +224,7 @@ async fn place(
 /// How to sell what was held; bookings came confirmed.
 fn confirmation(answer: &Answer) -> Option<Command> {
     match answer.outcome.as_ref().ok()? {
-        Done::Stock(hold) => Some(Command::ConfirmStock {
+        Success::Stock(hold) => Some(Command::ConfirmStock {
             hold: hold.id,
             expect_version: None,
         }),

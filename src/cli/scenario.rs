@@ -8,6 +8,12 @@ use clap::Args;
 use color_eyre::eyre::{Report, eyre};
 use serde::Serialize;
 
+use crate::cli::connect::{Session, Steps};
+use crate::cli::console;
+use crate::cli::failure::Failure;
+use crate::cli::global::Global;
+use crate::cli::output::{Output, table};
+use crate::cli::stop::Stop;
 use crate::config::Config;
 use crate::demo;
 use crate::demo::scenario::library::{LIBRARY, built_in};
@@ -16,19 +22,12 @@ use crate::domain::Desk;
 use crate::domain::text::harmless;
 use crate::terminal::signals::Signals;
 
-use crate::cli::connect::{Session, Steps};
-use crate::cli::console;
-use crate::cli::failure::Failure;
-use crate::cli::global::Global;
-use crate::cli::output::{Output, table};
-use crate::cli::stop::Stop;
-
 /// How long a play is waited for whose screen is gone.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Which scenario, and how it is played.
 #[derive(Debug, Clone, Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// A scenario to play: a built-in one (--list shows them) or a file that ends with .toml
     #[arg(value_name = "SCENARIO")]
     scenario: Option<String>,
@@ -47,7 +46,7 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct ScenarioJson<'a> {
     name: &'a str,
     title: String,
     shows: String,
@@ -58,13 +57,13 @@ struct Nothing {}
 
 impl Arguments {
     /// Whether there is something to do without a screen.
-    pub fn needs_no_screen(&self) -> bool {
+    pub(crate) fn needs_no_screen(&self) -> bool {
         self.list || self.headless
     }
 
     /// A demo has a house of its own, and a scenario its own desks. What is set for every command, in the environment,
     /// may stay there.
-    pub fn refuse_what_it_ignores(&self, global: &Global) -> Result<(), Failure> {
+    pub(crate) fn refuse_what_it_ignores(&self, global: &Global) -> Result<(), Failure> {
         let typed = |value: Option<&str>, variable: &str| {
             value.is_some_and(|value| std::env::var(variable).ok().as_deref() != Some(value))
         };
@@ -82,7 +81,7 @@ impl Arguments {
     }
 
     /// Tells what there is, or plays as a test.
-    pub async fn run_without_screen(&self, global: &Global) -> Result<Output, Failure> {
+    pub(crate) async fn run_without_screen(&self, global: &Global) -> Result<Output, Failure> {
         if self.list {
             return list();
         }
@@ -108,8 +107,7 @@ impl Arguments {
         })
     }
 
-    /// The scenario that was named.
-    pub fn read(&self) -> Result<Option<Scenario>, Failure> {
+    pub(crate) fn read(&self) -> Result<Option<Scenario>, Failure> {
         let Some(name) = &self.scenario else {
             return Ok(None);
         };
@@ -150,7 +148,7 @@ impl Arguments {
     }
 
     /// Plays it on the screen of a demo, in a house of its own that goes with it. Returns what happened at both desks.
-    pub async fn show(
+    pub(crate) async fn show(
         &self,
         scenario: Scenario,
         session: &Session,
@@ -218,20 +216,20 @@ fn farewell(report: &scenario::Report) -> Output {
 }
 
 fn list() -> Result<Output, Failure> {
-    let mut told = Vec::new();
+    let mut listed = Vec::new();
     for built_in in LIBRARY {
         let scenario = Scenario::parse(built_in.text).map_err(Report::from)?;
-        told.push(Told {
+        listed.push(ScenarioJson {
             name: built_in.name,
             title: scenario.title,
             shows: scenario.shows,
         });
     }
-    let rows = told
+    let rows = listed
         .iter()
         .map(|one| [one.name.to_owned(), one.shows.clone()]);
     Ok(Output::new(
         table(["SCENARIO", "WHAT IT SHOWS"], rows),
-        &told,
+        &listed,
     ))
 }

@@ -7,17 +7,16 @@ use clap::Subcommand;
 use color_eyre::eyre::WrapErr;
 use serde::Serialize;
 
-use crate::domain::text::harmless;
-use crate::domain::{RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange, SiteFile};
-
 use crate::cli::arguments::{self, RequestArgument};
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, SiteJson, table};
+use crate::domain::text::harmless;
+use crate::domain::{RequestId, ServerCommand, ServerRequest, SiteCalendar, SiteChange, SiteFile};
 
 /// What to do with houses.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// List the houses
     List,
     /// Add a house
@@ -49,15 +48,14 @@ pub enum Command {
 
 impl Command {
     /// The house that it is about, where it is not the one that everything else is about.
-    pub fn site(&self) -> Option<&str> {
+    pub(crate) fn site(&self) -> Option<&str> {
         match self {
             Self::Default { name, .. } => Some(name),
             _ => None,
         }
     }
 
-    /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let store = session.store();
         match self {
             Self::List => Ok(output::sites(&store.sites().await?)),
@@ -91,7 +89,7 @@ impl Command {
                 let zone = file.site.time_zone;
                 let apply = ServerCommand::ApplySite { file };
                 let change = execute(session, request.id(), apply, zone).await?;
-                Ok(show_applied(&change))
+                Ok(show_changes(&change))
             }
             // The session was opened with the name.
             Self::Default { request, .. } => {
@@ -126,7 +124,7 @@ async fn execute(
 }
 
 #[derive(Serialize)]
-struct AppliedJson<'a> {
+struct SiteFileJson<'a> {
     #[serde(flatten)]
     site: SiteJson<'a>,
     changes: Vec<ChangeJson<'a>>,
@@ -140,30 +138,30 @@ struct ChangeJson<'a> {
     detail: Option<&'a str>,
 }
 
-fn show_applied(SiteChange { site, applied }: &SiteChange) -> Output {
+fn show_changes(SiteChange { site, changes }: &SiteChange) -> Output {
     let name = harmless(&site.name);
-    let text = if applied.is_empty() {
+    let text = if changes.is_empty() {
         format!("{name} is as the file describes it; nothing had to be changed.")
     } else {
-        let rows = applied.iter().map(|applied| {
+        let rows = changes.iter().map(|change| {
             [
-                applied.kind.clone(),
-                applied.name.clone(),
-                applied.change.replace('_', " "),
-                applied.detail.clone().unwrap_or_default(),
+                change.kind.clone(),
+                change.name.clone(),
+                change.change.replace('_', " "),
+                change.detail.clone().unwrap_or_default(),
             ]
         });
         format!("{name}:\n{}", table(["", "NAME", "CHANGE", "DETAIL"], rows))
     };
-    let json = AppliedJson {
+    let json = SiteFileJson {
         site: output::site_json(site),
-        changes: applied
+        changes: changes
             .iter()
-            .map(|applied| ChangeJson {
-                kind: &applied.kind,
-                name: &applied.name,
-                change: &applied.change,
-                detail: applied.detail.as_deref(),
+            .map(|change| ChangeJson {
+                kind: &change.kind,
+                name: &change.name,
+                change: &change.change,
+                detail: change.detail.as_deref(),
             })
             .collect(),
     };

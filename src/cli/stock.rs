@@ -2,19 +2,18 @@
 
 use clap::Subcommand;
 
-use crate::domain::{self, ClaimState, NewItem, StockHoldId};
-use crate::store::{SiteStore, StockFilter};
-
 use crate::cli::arguments::{self, ClaimArguments, HoldArguments, LengthArgument, RequestArgument};
 use crate::cli::connect::Session;
 use crate::cli::execute::execute;
 use crate::cli::failure::Failure;
 use crate::cli::lookup;
-use crate::cli::output::{self, Output, View};
+use crate::cli::output::{self, Output};
+use crate::domain::{self, ClaimState, NewItem, StockHoldId};
+use crate::store::{SiteStore, StockFilter};
 
 /// What to do with stock. ITEM is a name, or #12 for an id.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Add an item
     Add {
         /// Its name
@@ -109,8 +108,7 @@ pub enum Command {
         /// Only on this item: a name, or #12
         #[arg(long)]
         item: Option<String>,
-        /// Only in this state: held, confirmed, cancelled or expired
-        #[arg(long)]
+        #[arg(long, help = arguments::state_help())]
         state: Option<ClaimState>,
         /// Only where the guest's name contains this
         #[arg(long, value_name = "TEXT")]
@@ -119,8 +117,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does it.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let (id, command) = match self {
             Self::List => return Ok(output::items(&site_store.items_as_found().await?)),
@@ -218,20 +215,10 @@ async fn show(site_store: &SiteStore, hold: StockHoldId) -> Result<Output, Failu
     let Some(found) = site_store.stock_hold(hold).await? else {
         return Err(Failure::no_such_hold(site_store, hold.0).await);
     };
-    let view = View {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.stock(&found))
+    Ok(lookup::printer(site_store).await?.stock(&found))
 }
 
 async fn holds(site_store: &SiteStore, filter: StockFilter) -> Result<Output, Failure> {
     let holds = site_store.stock_holds(&filter).await?;
-    let view = View {
-        site: site_store.site(),
-        now: site_store.now().await?,
-        repeated: false,
-    };
-    Ok(view.stocks(&holds))
+    Ok(lookup::printer(site_store).await?.stocks(&holds))
 }

@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 
 /// Heard from the moment that this is made, also while nobody waits.
-pub struct Stop {
+pub(crate) struct Stop {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -12,7 +12,7 @@ pub struct Stop {
 
 impl Stop {
     /// Listens; from now on neither ends the program by itself.
-    pub fn new() -> Result<Self, Failure> {
+    pub(crate) fn new() -> Result<Self, Failure> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
@@ -27,7 +27,7 @@ impl Stop {
     }
 
     /// Until somebody wishes it.
-    pub async fn wait(&mut self) {
+    pub(crate) async fn wait(&mut self) {
         #[cfg(unix)]
         tokio::select! {
             _ = self.interrupt.recv() => {}

@@ -5,18 +5,17 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
-use crate::domain::Desk;
-use crate::store::{SiteStore, StoreError};
-
 use crate::cli::connect::Session;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::print::complain;
 use crate::cli::stop::Stop;
+use crate::domain::Desk;
+use crate::store::{SiteStore, StoreError};
 
 /// How often to look.
 #[derive(Debug, Args)]
-pub struct Command {
+pub(crate) struct Command {
     /// Sweep once and end; without it, every second until stopped
     #[arg(long)]
     once: bool,
@@ -32,7 +31,7 @@ const PAUSE_WHILE_AWAY: Duration = Duration::from_secs(5);
 
 impl Command {
     /// Sweeps, and says how many holds expired in all.
-    pub async fn run(self, session: &Session) -> Result<Output, Failure> {
+    pub(crate) async fn run(self, session: &Session) -> Result<Output, Failure> {
         let site_store = session.site_store().await?;
         let expired = if self.once {
             site_store.sweep(session.desk()).await?

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::domain::text::harmless;
 use crate::domain::{
-    Answer, Claim, ClaimState, Command, Done, ItemId, Period, Refusal, Refused, RoomId, Site,
-    SlotHold, StockHold, Version,
+    Answer, Claim, ClaimState, Command, ItemId, Period, Refusal, RefusalAnswer, RoomId, Site,
+    SlotHold, StockHold, Success, Version,
 };
 use crate::store::{SiteStore, StoreError};
 
@@ -67,13 +67,13 @@ impl Words {
             Command::HoldSlot {
                 room,
                 period,
-                guest,
+                details,
                 ..
             } => format!(
                 "hold {} {}{}",
                 self.room(*room),
                 self.span(period),
-                whose(guest)
+                whose(&details.guest)
             ),
             Command::BlockSlot {
                 room,
@@ -88,13 +88,13 @@ impl Words {
             Command::ImportSlot {
                 room,
                 period,
-                guest,
+                details,
                 ..
             } => format!(
                 "import {} {}{}",
                 self.room(*room),
                 self.span(period),
-                whose(guest)
+                whose(&details.guest)
             ),
             Command::ConfirmSlot {
                 hold,
@@ -169,7 +169,7 @@ impl Words {
             Command::HoldGroup {
                 rooms,
                 stock,
-                guest,
+                details,
                 ..
             } => {
                 let rooms = rooms
@@ -179,7 +179,7 @@ impl Words {
                     .iter()
                     .map(|line| format!("{} × {}", line.quantity, self.item(line.item)));
                 let lines: Vec<String> = rooms.chain(stock).collect();
-                format!("hold as one: {}{}", lines.join(", "), whose(guest))
+                format!("hold as one: {}{}", lines.join(", "), whose(&details.guest))
             }
             Command::ConfirmGroup { group } => format!("confirm group {group}"),
             Command::RenewGroup { group, .. } => format!("renew group {group}"),
@@ -217,19 +217,19 @@ impl Words {
     pub(super) fn outcome(&self, answer: &Result<Answer, StoreError>) -> Result<String, String> {
         let answer = answer.as_ref().map_err(ToString::to_string)?;
         match &answer.outcome {
-            Ok(Done::Slot(hold)) => Ok(self.slot(hold)),
-            Ok(Done::Stock(hold)) => Ok(self.stock(hold)),
-            Ok(Done::Room(room)) => Ok(match room.retired_at {
+            Ok(Success::Slot(hold)) => Ok(self.slot(hold)),
+            Ok(Success::Stock(hold)) => Ok(self.stock(hold)),
+            Ok(Success::Room(room)) => Ok(match room.retired_at {
                 None => format!("{} is there", harmless(&room.name)),
                 Some(_) => format!("{} is retired", harmless(&room.name)),
             }),
-            Ok(Done::Item(item)) => Ok(format!(
+            Ok(Success::Item(item)) => Ok(format!(
                 "{}: {} of {} available",
                 harmless(&item.name),
                 item.available,
                 item.total
             )),
-            Ok(Done::Group(group)) => {
+            Ok(Success::Group(group)) => {
                 let claims = group.slots.len() + group.stock.len();
                 Ok(format!(
                     "group {} of {claims}: {}",
@@ -257,7 +257,7 @@ impl Words {
             (_, Err(sentence)) => vec![format!("no answer: {sentence}")],
         };
         if let Ok(answer) = answer {
-            if let Err(Refused {
+            if let Err(RefusalAnswer {
                 claim: Some(claim), ..
             }) = &answer.outcome
             {

@@ -21,7 +21,7 @@ pub struct SiteCalendar {
 
 /// Why a local time is no single instant (R5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LocalTimeError {
+pub(crate) enum LocalTimeError {
     /// The clocks jump over it.
     Gap {
         /// The instant of the jump.
@@ -64,7 +64,7 @@ pub struct Tick {
 
 impl Tick {
     /// `01:30`; in a repeated hour `01:30a` the first time and `01:30b` the second (R5).
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         let suffix = match self.showing {
             Showing::Once => "",
             Showing::First => "a",
@@ -80,13 +80,12 @@ impl SiteCalendar {
         Self { zone }
     }
 
-    /// The zone.
-    pub fn zone(&self) -> Tz {
+    pub(crate) fn zone(&self) -> Tz {
         self.zone
     }
 
     /// The instant, as the site's clocks show it.
-    pub fn local(&self, instant: DateTime<Utc>) -> DateTime<Tz> {
+    pub(crate) fn local(&self, instant: DateTime<Utc>) -> DateTime<Tz> {
         // No zone is two days off, so that the local time can be counted too.
         let margin = TimeDelta::days(2);
         instant
@@ -98,27 +97,27 @@ impl SiteCalendar {
     }
 
     /// The date that the site writes at that instant.
-    pub fn date(&self, instant: DateTime<Utc>) -> NaiveDate {
+    pub(crate) fn date(&self, instant: DateTime<Utc>) -> NaiveDate {
         self.local(instant).date_naive()
     }
 
     /// RFC 3339 with the site's offset.
-    pub fn rfc3339(&self, instant: DateTime<Utc>) -> String {
+    pub(crate) fn rfc3339(&self, instant: DateTime<Utc>) -> String {
         self.local(instant).fixed_offset().to_rfc3339()
     }
 
     /// `10:24:07`, for people; in a repeated hour with the zone's short name, `01:30:00 BST` (R5).
-    pub fn clock_time(&self, instant: DateTime<Utc>) -> String {
+    pub(crate) fn clock_time(&self, instant: DateTime<Utc>) -> String {
         self.people(instant, "%H:%M:%S")
     }
 
     /// `Thu 3 Dec 2026 10:24`, for people; in a repeated hour with the zone's short name (R5).
-    pub fn date_and_time(&self, instant: DateTime<Utc>) -> String {
+    pub(crate) fn date_and_time(&self, instant: DateTime<Utc>) -> String {
         self.people(instant, "%a %-d %b %Y %H:%M")
     }
 
     /// A period for people: `10:00–11:30 on Thu 3 Dec 2026`, or with both dates when it goes past midnight (R6).
-    pub fn span(&self, period: &Period) -> String {
+    pub(crate) fn span(&self, period: &Period) -> String {
         let date = self.date(period.start());
         let from = self.people(period.start(), "%H:%M");
         let on = date.format("%a %-d %b %Y");
@@ -136,12 +135,12 @@ impl SiteCalendar {
     }
 
     /// Whether the instant is where the date ends: its `24:00` (R6).
-    pub fn ends_day(&self, date: NaiveDate, instant: DateTime<Utc>) -> bool {
+    pub(crate) fn ends_day(&self, date: NaiveDate, instant: DateTime<Utc>) -> bool {
         self.day(date).is_some_and(|day| day.end() == instant)
     }
 
     /// The one instant of a local time, or why there isn't one.
-    pub fn instant(&self, local: NaiveDateTime) -> Result<DateTime<Utc>, LocalTimeError> {
+    pub(crate) fn instant(&self, local: NaiveDateTime) -> Result<DateTime<Utc>, LocalTimeError> {
         let local = countable(local);
         match self.zone.from_local_datetime(&local) {
             MappedLocalTime::Single(instant) => Ok(instant.to_utc()),
@@ -157,7 +156,7 @@ impl SiteCalendar {
     }
 
     /// The first instant of a date, which need not be 00:00; of a date that the site skips, the instant of the jump.
-    pub fn first_instant(&self, date: NaiveDate) -> DateTime<Utc> {
+    pub(crate) fn first_instant(&self, date: NaiveDate) -> DateTime<Utc> {
         match self.instant(date.and_time(NaiveTime::MIN)) {
             Ok(instant) => instant,
             Err(LocalTimeError::Gap { at, .. }) => at,
@@ -169,18 +168,18 @@ impl SiteCalendar {
     ///
     /// None for a date that the site skips altogether (30 December 2011 in Apia), and for the last dates that can be
     /// counted. Days tile time: each begins where the one before ended.
-    pub fn day(&self, date: NaiveDate) -> Option<Period> {
+    pub(crate) fn day(&self, date: NaiveDate) -> Option<Period> {
         let next = date.succ_opt()?;
         Period::new(self.first_instant(date), self.first_instant(next)).ok()
     }
 
     /// The next date that the site has.
-    pub fn next_date(&self, date: NaiveDate) -> NaiveDate {
+    pub(crate) fn next_date(&self, date: NaiveDate) -> NaiveDate {
         self.nearest_date(date, NaiveDate::checked_add_days)
     }
 
     /// The date before, of those that the site has.
-    pub fn previous_date(&self, date: NaiveDate) -> NaiveDate {
+    pub(crate) fn previous_date(&self, date: NaiveDate) -> NaiveDate {
         self.nearest_date(date, NaiveDate::checked_sub_days)
     }
 
@@ -205,7 +204,11 @@ impl SiteCalendar {
     /// The period in steps of elapsed time, for a grid's columns, each with what the clocks show then.
     ///
     /// The last step may be shorter. Nothing, if the step is not longer than nothing.
-    pub fn ticks(&self, period: Period, step: TimeDelta) -> impl Iterator<Item = Tick> + use<> {
+    pub(crate) fn ticks(
+        &self,
+        period: Period,
+        step: TimeDelta,
+    ) -> impl Iterator<Item = Tick> + use<> {
         let calendar = *self;
         let first = (step > TimeDelta::zero()).then_some(period.start());
         std::iter::successors(first, move |at| at.checked_add_signed(step))
@@ -214,7 +217,7 @@ impl SiteCalendar {
     }
 
     /// What the clocks show at an instant, and whether they show it twice (R5).
-    pub fn tick(&self, at: DateTime<Utc>) -> Tick {
+    pub(crate) fn tick(&self, at: DateTime<Utc>) -> Tick {
         let local = self.local(at);
         let showing = match self.zone.from_local_datetime(&local.naive_local()) {
             MappedLocalTime::Ambiguous(earlier, _) if earlier == local => Showing::First,

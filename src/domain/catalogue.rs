@@ -58,8 +58,7 @@ pub enum BookedBy {
 }
 
 impl BookedBy {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         self.into()
     }
 }

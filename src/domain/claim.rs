@@ -124,6 +124,47 @@ pub struct SlotHold {
     pub changed_at: DateTime<Utc>,
 }
 
+/// What a desk writes on a claim on a room when it makes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SlotDetails {
+    /// The guest, may be empty.
+    pub guest: String,
+    /// A note, may be empty.
+    pub note: String,
+    /// How many people.
+    pub party: Option<i32>,
+}
+
+impl SlotDetails {
+    /// What most claims have.
+    pub(crate) fn new(guest: String, note: String, party: Option<i32>) -> Self {
+        Self { guest, note, party }
+    }
+}
+
+/// What becomes of [`SlotDetails`]; what is none stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SlotEdit {
+    /// The new guest.
+    pub guest: Option<String>,
+    /// The new note.
+    pub note: Option<String>,
+    /// What becomes of the party.
+    pub party: Change<i32>,
+}
+
+/// What becomes of something that need not be known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// It stays as it is.
+    #[default]
+    Keep,
+    /// It is not known any more.
+    Clear,
+    /// It is this from now on.
+    Set(T),
+}
+
 /// A claim on a quantity of an item. Read from the columns of the view `stock_claim`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StockHold {
@@ -166,7 +207,7 @@ macro_rules! deadline {
     ($claim:ty) => {
         impl $claim {
             /// Whole seconds until the deadline while held, rounded up so that 0 means due (R10); none otherwise.
-            pub fn seconds_left(&self, now: DateTime<Utc>) -> Option<i64> {
+            pub(crate) fn seconds_left(&self, now: DateTime<Utc>) -> Option<i64> {
                 let deadline = self.expires_at.filter(|_| self.state == ClaimState::Held)?;
                 let milliseconds = (deadline - now).num_milliseconds();
                 Some(
@@ -176,7 +217,7 @@ macro_rules! deadline {
             }
 
             /// Held, and the deadline has come: the database is about to write `expired` (R10, R11).
-            pub fn is_due(&self, now: DateTime<Utc>) -> bool {
+            pub(crate) fn is_due(&self, now: DateTime<Utc>) -> bool {
                 self.state == ClaimState::Held
                     && self.expires_at.is_some_and(|deadline| deadline <= now)
             }
@@ -201,8 +242,7 @@ pub enum HoldKind {
 }
 
 impl HoldKind {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         self.into()
     }
 }

@@ -4,9 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::catalogue::{Item, NewItem, NewRoom, Room};
-use crate::domain::claim::{Claim, Group, SlotHold, StockHold};
+use crate::domain::claim::{Claim, Group, SlotDetails, SlotEdit, SlotHold, StockHold};
 use crate::domain::ids::{
-    Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
+    ClaimId, Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
 };
 use crate::domain::period::Period;
 use crate::domain::refusal::Refusal;
@@ -44,12 +44,8 @@ pub enum Command {
         period: Period,
         /// How long the hold lasts; the site's default if none.
         ttl: Option<TimeDelta>,
-        /// The guest, may be empty.
-        guest: String,
-        /// A note, may be empty.
-        note: String,
-        /// How many people.
-        party: Option<i32>,
+        /// What is written on it.
+        details: SlotDetails,
     },
     /// Claim a room for the site itself.
     BlockSlot {
@@ -66,12 +62,8 @@ pub enum Command {
         room: RoomId,
         /// The period.
         period: Period,
-        /// The guest, may be empty.
-        guest: String,
-        /// A note, may be empty.
-        note: String,
-        /// How many people.
-        party: Option<i32>,
+        /// What is written on it.
+        details: SlotDetails,
     },
     /// Make a held claim on a room last.
     ConfirmSlot {
@@ -89,18 +81,14 @@ pub enum Command {
         /// Why, may be empty.
         reason: String,
     },
-    /// Change guest, note or party of a claim on a room; what is none stays.
+    /// Change what is written on a claim on a room.
     EditSlot {
         /// The claim.
         hold: SlotHoldId,
         /// The version that the desk saw (R22).
         expect_version: Option<Version>,
-        /// The new guest.
-        guest: Option<String>,
-        /// The new note.
-        note: Option<String>,
-        /// What becomes of the party.
-        party: Change<i32>,
+        /// What becomes of it.
+        edit: SlotEdit,
     },
     /// Give a hold on a room more time (R13).
     RenewSlot {
@@ -179,12 +167,8 @@ pub enum Command {
         stock: Vec<StockLine>,
         /// How long the hold lasts; the site's default if none.
         ttl: Option<TimeDelta>,
-        /// The guest, may be empty.
-        guest: String,
-        /// A note, may be empty.
-        note: String,
-        /// How many people.
-        party: Option<i32>,
+        /// What is written on it.
+        details: SlotDetails,
     },
     /// Make every held member of a group last.
     ConfirmGroup {
@@ -247,6 +231,38 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// The claim or the group that it changes; of two that are exchanged, the one whose version the desk saw. None for a
+    /// command that makes a claim or is about none.
+    pub(crate) fn claim(&self) -> Option<ClaimId> {
+        match *self {
+            Self::ConfirmSlot { hold, .. }
+            | Self::CancelSlot { hold, .. }
+            | Self::EditSlot { hold, .. }
+            | Self::RenewSlot { hold, .. }
+            | Self::MoveSlot { hold, .. }
+            | Self::SwapSlots { first: hold, .. } => Some(ClaimId::Slot(hold)),
+            Self::ConfirmStock { hold, .. }
+            | Self::CancelStock { hold, .. }
+            | Self::RenewStock { hold, .. } => Some(ClaimId::Stock(hold)),
+            Self::ConfirmGroup { group }
+            | Self::RenewGroup { group, .. }
+            | Self::CancelGroup { group, .. } => Some(ClaimId::Group(group)),
+            Self::HoldSlot { .. }
+            | Self::BlockSlot { .. }
+            | Self::ImportSlot { .. }
+            | Self::HoldStock { .. }
+            | Self::HoldGroup { .. }
+            | Self::ReceiveStock { .. }
+            | Self::AdjustStock { .. }
+            | Self::AddRoom { .. }
+            | Self::RetireRoom { .. }
+            | Self::AddItem { .. }
+            | Self::RetireItem { .. } => None,
+        }
+    }
+}
+
 /// A room of a group, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlotLine {
@@ -265,22 +281,11 @@ pub struct StockLine {
     pub quantity: i32,
 }
 
-/// What becomes of something that need not be known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change<T> {
-    /// It stays as it is.
-    Keep,
-    /// It is not known any more.
-    Clear,
-    /// It is this from now on.
-    Set(T),
-}
-
 /// What came back: the site did it, or its rules said no.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Done or refused.
-    pub outcome: Result<Done, Refused>,
+    pub outcome: Result<Success, RefusalAnswer>,
     /// Whether this request had been answered before (R21).
     pub repeated: bool,
     /// The database's clock when it answered (R10).
@@ -296,8 +301,8 @@ impl Answer {
     /// The claim on a room that the request was about, as it is now, whether it was done or refused.
     pub fn slot(&self) -> Option<&SlotHold> {
         match &self.outcome {
-            Ok(Done::Slot(hold)) => Some(hold),
-            Err(Refused {
+            Ok(Success::Slot(hold)) => Some(hold),
+            Err(RefusalAnswer {
                 claim: Some(Claim::Slot(hold)),
                 ..
             }) => Some(hold),
@@ -306,10 +311,10 @@ impl Answer {
     }
 
     /// The same for a claim on stock.
-    pub fn stock(&self) -> Option<&StockHold> {
+    pub(crate) fn stock(&self) -> Option<&StockHold> {
         match &self.outcome {
-            Ok(Done::Stock(hold)) => Some(hold),
-            Err(Refused {
+            Ok(Success::Stock(hold)) => Some(hold),
+            Err(RefusalAnswer {
                 claim: Some(Claim::Stock(hold)),
                 ..
             }) => Some(hold),
@@ -320,7 +325,7 @@ impl Answer {
 
 /// What comes with a refusal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refused {
+pub struct RefusalAnswer {
     /// Why.
     pub refusal: Refusal,
     /// The claim as it is now, where the refusal concerns one.
@@ -329,7 +334,7 @@ pub struct Refused {
     pub line: Option<FailedLine>,
 }
 
-impl From<Refusal> for Refused {
+impl From<Refusal> for RefusalAnswer {
     /// A refusal that concerns no claim and no line.
     fn from(refusal: Refusal) -> Self {
         Self {
@@ -361,7 +366,7 @@ pub enum LineKind {
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Done {
+pub enum Success {
     /// A claim on a room, as it is now.
     Slot(SlotHold),
     /// A claim on stock, as it is now.

@@ -5,13 +5,13 @@ use chrono::TimeDelta;
 /// Why a text is no length of time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("“{typed}” is not a length of time; write it like 90s, 10m, 2h or 1h30m")]
-pub struct DurationError {
+pub(crate) struct DurationError {
     /// What was typed.
     pub typed: String,
 }
 
 /// Reads `90s`, `10m`, `2h`, `1h30m`, `400d`; a day is 24 hours here.
-pub fn parse(typed: &str) -> Result<TimeDelta, DurationError> {
+pub(crate) fn parse(typed: &str) -> Result<TimeDelta, DurationError> {
     let error = || DurationError {
         typed: typed.to_owned(),
     };
@@ -24,7 +24,7 @@ pub fn parse(typed: &str) -> Result<TimeDelta, DurationError> {
 }
 
 /// Writes it the way that [`parse`] reads it: `0s`, `15m`, `1h30m`, `2d`.
-pub fn written(length: TimeDelta) -> String {
+pub(crate) fn written(length: TimeDelta) -> String {
     let seconds = length.num_seconds().max(0);
     let parts = [
         (seconds / 86_400, "d"),
@@ -41,7 +41,7 @@ pub fn written(length: TimeDelta) -> String {
 }
 
 /// Says it in words, by its two largest units: "4 minutes 12 seconds".
-pub fn spoken(length: TimeDelta) -> String {
+pub(crate) fn spoken(length: TimeDelta) -> String {
     let seconds = length.num_seconds().max(0);
     let parts = [
         (seconds / 86_400, "day"),
@@ -64,7 +64,7 @@ pub fn spoken(length: TimeDelta) -> String {
 }
 
 /// [`spoken`], for a number of seconds that may have a fraction.
-pub fn spoken_seconds(seconds: f64) -> String {
+pub(crate) fn spoken_seconds(seconds: f64) -> String {
     spoken(TimeDelta::milliseconds((seconds * 1000.0) as i64))
 }
 

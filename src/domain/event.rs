@@ -9,7 +9,7 @@ use crate::domain::ids::{Desk, ItemId, RequestId, RoomId, SlotHoldId, StockHoldI
 
 /// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Subject {
+pub enum EventSubject {
     /// A claim on a room.
     SlotHold(SlotHoldId, RoomId),
     /// A claim on an item.
@@ -63,7 +63,7 @@ impl EventKind {
     }
 
     /// The kind that the word names.
-    pub fn from_word(word: &str) -> Option<Self> {
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
         word.parse().ok()
     }
 }
@@ -78,7 +78,7 @@ pub struct Event {
     /// What happened.
     pub kind: EventKind,
     /// To what.
-    pub subject: Subject,
+    pub subject: EventSubject,
     /// The name of the room, the item or the site concerned.
     pub subject_name: String,
     /// The guest of the claim concerned; empty if none. For screens, never for logs (R27).

@@ -1,7 +1,7 @@
 //! What a TOML reader complains about, in the words of whoever wrote the file.
 
 /// The complaint without the names of a programmer's types; one that has none stays as it is.
-pub fn in_words(complaint: &str) -> String {
+pub(crate) fn in_words(complaint: &str) -> String {
     plain(complaint).unwrap_or_else(|| complaint.to_owned())
 }
 

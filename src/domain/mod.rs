@@ -3,44 +3,49 @@
 //! Pure values and pure functions. This module must not know about I/O, async, SQL, a terminal or a clock: whoever
 //! needs "now" hands it in.
 
-pub mod alternative;
-pub mod calendar;
-pub mod catalogue;
-pub mod claim;
+pub(crate) mod alternative;
+pub(crate) mod calendar;
+pub(crate) mod catalogue;
+pub(crate) mod claim;
 mod clock_text;
-pub mod command;
+pub(crate) mod command;
 mod dates;
-pub mod duration;
-pub mod event;
+pub(crate) mod duration;
+pub(crate) mod event;
 pub mod examples;
-pub mod ids;
-pub mod mistake;
+pub(crate) mod ids;
+pub(crate) mod mistake;
 mod night_times;
-pub mod period;
-pub mod refusal;
+pub(crate) mod period;
+pub(crate) mod refusal;
 pub mod rule;
 pub mod sentences;
-pub mod server;
-pub mod site_file;
-pub mod text;
-pub mod time_reader;
-mod unknown_word;
+pub(crate) mod server;
+pub(crate) mod site_file;
+pub(crate) mod text;
+pub(crate) mod time_reader;
+pub(crate) mod unknown_word;
 
-pub use alternative::Alternative;
-pub use calendar::{LocalTimeError, Showing, SiteCalendar, Tick};
+pub(crate) use alternative::Alternative;
+pub use calendar::SiteCalendar;
 pub use catalogue::{BookedBy, Item, NewItem, NewRoom, Room, Site};
-pub use claim::{Claim, ClaimState, Group, HoldKind, Purpose, SlotHold, StockHold};
-pub use command::{
-    Answer, Change, Command, Done, FailedLine, LineKind, Refused, Request, SlotLine, StockLine,
+pub use claim::{
+    Change, Claim, ClaimState, Group, HoldKind, Purpose, SlotDetails, SlotEdit, SlotHold, StockHold,
 };
-pub use event::{Event, EventKind, Subject};
+pub(crate) use command::FailedLine;
+pub use command::{
+    Answer, Command, LineKind, RefusalAnswer, Request, SlotLine, StockLine, Success,
+};
+pub use event::{Event, EventKind, EventSubject};
 pub use ids::{
     ClaimId, Desk, GroupId, ItemId, RequestId, RoomId, SiteId, SlotHoldId, StockHoldId, Version,
 };
 pub use night_times::NightTimes;
-pub use period::{Period, PeriodError};
+pub use period::Period;
+pub(crate) use period::PeriodError;
 pub use refusal::Refusal;
-pub use server::{Applied, ServerAnswer, ServerCommand, ServerRequest, SiteChange};
-pub use site_file::{SiteEntry, SiteFile};
-pub use time_reader::{TimeReader, TimeTextError};
-pub use unknown_word::UnknownWord;
+pub(crate) use server::{FileChange, ServerAnswer};
+pub use server::{ServerCommand, ServerRequest, SiteChange};
+pub(crate) use site_file::SiteEntry;
+pub use site_file::SiteFile;
+pub(crate) use time_reader::{TimeReader, TimeTextError};

@@ -43,23 +43,17 @@ impl Period {
     }
 
     /// Elapsed time, not wall-clock difference (R5).
-    pub fn length(&self) -> TimeDelta {
+    pub(crate) fn length(&self) -> TimeDelta {
         self.end - self.start
     }
 
     /// Whether the two share an instant. Back-to-back periods don't (R3).
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
-    /// Whether the instant lies inside.
-    pub fn contains(&self, instant: DateTime<Utc>) -> bool {
+    pub(crate) fn contains(&self, instant: DateTime<Utc>) -> bool {
         self.start <= instant && instant < self.end
-    }
-
-    /// The part that both share, if any.
-    pub fn intersection(&self, other: &Self) -> Option<Self> {
-        Self::new(self.start.max(other.start), self.end.min(other.end)).ok()
     }
 }
 
@@ -109,7 +103,6 @@ mod tests {
         assert!(!first.overlaps(&second));
         assert!(!second.overlaps(&first));
         assert!(first.overlaps(&first));
-        assert_eq!(first.intersection(&second), None);
     }
 
     #[test]

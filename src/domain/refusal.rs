@@ -222,8 +222,7 @@ pub enum PeriodProblem {
 }
 
 impl Refusal {
-    /// Every stable code.
-    pub const CODES: &[&str] = Self::VARIANTS;
+    pub(crate) const CODES: &[&str] = Self::VARIANTS;
 
     /// The keys of details that have instants, which programs are told with the site's offset. Never a guest's own words.
     pub(crate) const INSTANTS: &[&str] = &[
@@ -243,14 +242,14 @@ impl Refusal {
     }
 
     /// Whether asking again, unchanged, can give another answer soon without anybody else acting on it.
-    pub fn is_retryable(&self) -> bool {
+    pub(crate) fn is_retryable(&self) -> bool {
         matches!(self, Self::Busy {})
     }
 }
 
 impl SlotTaken {
     /// By a claim that is known already, without what is free instead.
-    pub fn by(claim: &SlotHold) -> Self {
+    pub(crate) fn by(claim: &SlotHold) -> Self {
         Self {
             room_id: claim.room,
             room: claim.room_name.clone(),

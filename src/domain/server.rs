@@ -69,12 +69,12 @@ pub struct SiteChange {
     /// The site, as it is now.
     pub site: Site,
     /// What applying its file did or found, line by line.
-    pub applied: Vec<Applied>,
+    pub changes: Vec<FileChange>,
 }
 
 /// One line of what applying a site file did or found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
+pub struct FileChange {
     /// site, room or item.
     pub kind: String,
     /// Its name.

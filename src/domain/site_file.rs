@@ -47,7 +47,7 @@ pub struct SiteEntry {
 
 impl SiteEntry {
     /// A site with the settings that hold when nobody says otherwise.
-    pub fn new(name: String, time_zone: Tz) -> Self {
+    pub(crate) fn new(name: String, time_zone: Tz) -> Self {
         Self {
             name,
             time_zone,
@@ -89,7 +89,7 @@ impl SiteFile {
 
     /// Reads the site that is a part of a larger text, whose tables are those of a site file but for the site, which
     /// may be the usual one. Lines are counted in the whole text.
-    pub fn part_of(
+    pub(crate) fn part_of(
         text: &str,
         site: Option<RawSite>,
         rooms: Vec<RawRoom>,
@@ -118,7 +118,7 @@ struct RawSiteFile {
 /// The table of a site, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RawSite {
+pub(crate) struct RawSite {
     name: Spanned<String>,
     time_zone: Spanned<String>,
     default_hold: Option<Spanned<String>>,
@@ -131,7 +131,7 @@ pub struct RawSite {
 /// The table of a room, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RawRoom {
+pub(crate) struct RawRoom {
     name: Spanned<String>,
     capacity: Option<Spanned<i64>>,
     booked_by: Option<Spanned<String>>,
@@ -145,7 +145,7 @@ pub struct RawRoom {
 /// The table of an item, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RawItem {
+pub(crate) struct RawItem {
     name: Spanned<String>,
     total: Spanned<i64>,
 }
@@ -368,12 +368,12 @@ mod tests {
 
     #[test]
     fn the_smallest_house_has_the_usual_settings() {
-        let site_store = SiteFile::parse(&format!(
+        let site_file = SiteFile::parse(&format!(
             "{SITE}[[room]]\nname = \"Blue room\"\n[[item]]\nname = \"Breakfast\"\ntotal = 40\n"
         ))
         .unwrap();
         let expected = SiteEntry::new("Riverside House".into(), Tz::Europe__London);
-        assert_eq!(site_store.site, expected);
+        assert_eq!(site_file.site, expected);
         let room = NewRoom {
             name: "Blue room".into(),
             capacity: 1,
@@ -382,39 +382,39 @@ mod tests {
             turnaround: TimeDelta::zero(),
             features: vec![],
         };
-        assert_eq!(site_store.rooms, [room]);
+        assert_eq!(site_file.rooms, [room]);
         let breakfast = NewItem {
             name: "Breakfast".into(),
             quantity: 40,
         };
-        assert_eq!(site_store.items, [breakfast]);
+        assert_eq!(site_file.items, [breakfast]);
     }
 
     #[test]
     fn the_documented_sample_is_a_house_and_states_the_defaults() {
-        let site_store = SiteFile::parse(include_str!("../../assets/sample-house.toml")).unwrap();
+        let site_file = SiteFile::parse(include_str!("../../assets/sample-house.toml")).unwrap();
         let defaults = SiteEntry::new("Riverside House".into(), Tz::Europe__London);
-        assert_eq!(site_store.site, defaults);
+        assert_eq!(site_file.site, defaults);
         let by_night = |room: &&NewRoom| room.booked_by == BookedBy::Night;
-        assert_eq!(site_store.rooms.iter().filter(by_night).count(), 1);
-        assert_eq!((site_store.rooms.len(), site_store.items.len()), (10, 6));
+        assert_eq!(site_file.rooms.iter().filter(by_night).count(), 1);
+        assert_eq!((site_file.rooms.len(), site_file.items.len()), (10, 6));
     }
 
     #[test]
     fn every_setting_is_read() {
-        let site_store = SiteFile::parse(
+        let site_file = SiteFile::parse(
             "[site]\nname = \"X\"\ntime_zone = \"Asia/Tokyo\"\ndefault_hold = \"5m\"\nlongest_hold = \"2h\"\n\
              renewals = 0\nhorizon = \"400d\"\nconflict_shows_guest = false\n\
              [[room]]\nname = \"Loft\"\ncapacity = 2\nbooked_by = \"night\"\ncheck_in = \"16:00\"\n\
              check_out = \"10:30\"\nturnaround = \"15m\"\nfeatures = [\"view\"]\n",
         )
         .unwrap();
-        assert_eq!(site_store.site.default_hold, TimeDelta::minutes(5));
-        assert_eq!(site_store.site.longest_hold, TimeDelta::hours(2));
-        assert_eq!(site_store.site.renewals, 0);
-        assert_eq!(site_store.site.horizon, TimeDelta::days(400));
-        assert!(!site_store.site.conflict_shows_guest);
-        let room = &site_store.rooms[0];
+        assert_eq!(site_file.site.default_hold, TimeDelta::minutes(5));
+        assert_eq!(site_file.site.longest_hold, TimeDelta::hours(2));
+        assert_eq!(site_file.site.renewals, 0);
+        assert_eq!(site_file.site.horizon, TimeDelta::days(400));
+        assert!(!site_file.site.conflict_shows_guest);
+        let room = &site_file.rooms[0];
         assert_eq!((room.capacity, room.booked_by), (2, BookedBy::Night));
         assert_eq!(room.night_times.check_in.to_string(), "16:00:00");
         assert_eq!(room.night_times.check_out.to_string(), "10:30:00");

@@ -1,17 +1,11 @@
 //! Text from strangers, made harmless for a screen, for output and for logs (R26). What is stored is never changed.
 
-/// How many characters each text may have; the database holds the same figures in named CHECKs.
-pub mod limits {
+/// How many characters a text may have where this program checks it too; the database holds every figure, in named CHECKs.
+pub(crate) mod limits {
     /// A site's, room's or item's name.
-    pub const NAME: usize = 80;
-    /// A guest's name.
-    pub const GUEST: usize = 200;
-    /// A note.
-    pub const NOTE: usize = 2000;
-    /// A reason.
-    pub const REASON: usize = 500;
+    pub(crate) const NAME: usize = 80;
     /// A desk's name.
-    pub const DESK: usize = 60;
+    pub(crate) const DESK: usize = 60;
 }
 
 /// The text with control characters, escape sequences and bidi overrides shown as harmless signs.
@@ -19,7 +13,7 @@ pub mod limits {
 /// Control characters become their pictures (`␛` for escape, U+2400 block), line ends included; bidi embeddings,
 /// overrides and isolates, and other invisible format characters that move text about, become `�`. Joiners inside
 /// emoji and in scripts that need them stay.
-pub fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(harmless_char).collect()
 }
 
@@ -44,7 +38,7 @@ fn harmless_char(character: char) -> char {
 
 /// Why a text can't be the name of a room, an item or a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NameError {
+pub(crate) enum NameError {
     /// Nothing to see in it.
     #[error("A name can't be empty.")]
     Blank,
@@ -57,7 +51,7 @@ pub enum NameError {
 ///
 /// # Errors
 /// Why not.
-pub fn check_name(name: &str) -> Result<(), NameError> {
+pub(crate) fn check_name(name: &str) -> Result<(), NameError> {
     let number = name.strip_prefix('#').unwrap_or_default();
     if name.trim().is_empty() {
         Err(NameError::Blank)

@@ -17,14 +17,14 @@ use crate::domain::refusal::{PeriodProblem, Refusal};
 
 /// Reads what was typed in a site.
 #[derive(Debug, Clone, Copy)]
-pub struct TimeReader<'a> {
+pub(crate) struct TimeReader<'a> {
     calendar: &'a SiteCalendar,
     now: Option<DateTime<Utc>>,
 }
 
 /// Why a text is no time, no date or no period.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum TimeTextError {
+pub(crate) enum TimeTextError {
     /// It can be read, and the site says no.
     #[error("the house refuses these times")]
     Refused(Refusal),
@@ -50,7 +50,7 @@ impl From<PeriodProblem> for TimeTextError {
 
 /// What was typed, before it is known whether a date or a time is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Typed {
+enum TimeForm {
     /// With an offset: an instant already.
     Instant(DateTime<Utc>),
     /// What the site's clocks show.
@@ -69,7 +69,7 @@ enum Typed {
 
 impl<'a> TimeReader<'a> {
     /// Reads every form, words that count from now too.
-    pub fn at(calendar: &'a SiteCalendar, now: DateTime<Utc>) -> Self {
+    pub(crate) fn at(calendar: &'a SiteCalendar, now: DateTime<Utc>) -> Self {
         Self {
             calendar,
             now: Some(now),
@@ -77,7 +77,7 @@ impl<'a> TimeReader<'a> {
     }
 
     /// Reads what means the same whenever it is read; all else is [`TimeTextError::NeedsNow`].
-    pub fn without_clock(calendar: &'a SiteCalendar) -> Self {
+    pub(crate) fn without_clock(calendar: &'a SiteCalendar) -> Self {
         Self {
             calendar,
             now: None,
@@ -85,7 +85,7 @@ impl<'a> TimeReader<'a> {
     }
 
     /// A date alone: `2027-01-01`, `3 dec`, `3.12.`, `thu`, `tomorrow`, `+7`.
-    pub fn date(&self, typed: &str) -> Result<NaiveDate, TimeTextError> {
+    pub(crate) fn date(&self, typed: &str) -> Result<NaiveDate, TimeTextError> {
         match self.read(typed) {
             Err(TimeTextError::NeedsNow) => Err(TimeTextError::NeedsNow),
             read => read
@@ -102,7 +102,12 @@ impl<'a> TimeReader<'a> {
     /// The period that a room would be claimed for, from what was typed as its start and end.
     ///
     /// For a room booked by the night both are dates, arrival and departure (R7); for a room by the hour neither is.
-    pub fn period(&self, room: &Room, from: &str, to: &str) -> Result<Period, TimeTextError> {
+    pub(crate) fn period(
+        &self,
+        room: &Room,
+        from: &str,
+        to: &str,
+    ) -> Result<Period, TimeTextError> {
         let (start, end) = (self.read(from)?, self.read(to)?);
         match room.booked_by {
             BookedBy::Night => {
@@ -113,7 +118,7 @@ impl<'a> TimeReader<'a> {
                     .ok_or_else(|| PeriodProblem::NoNights.into())
             }
             BookedBy::Hour => {
-                let bare_date = |typed| matches!(typed, Typed::Date(_));
+                let bare_date = |typed| matches!(typed, TimeForm::Date(_));
                 if bare_date(start) || bare_date(end) {
                     return Err(PeriodProblem::NotHours.into());
                 }
@@ -125,23 +130,23 @@ impl<'a> TimeReader<'a> {
     }
 
     /// The instant at which a window of time begins, or begins to end; of a date, its first instant.
-    pub fn instant(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
+    pub(crate) fn instant(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match self.read(typed)? {
-            Typed::Date(date) => Ok(self.calendar.first_instant(date)),
-            Typed::EndOf(date) => Ok(self.end_of(date)),
+            TimeForm::Date(date) => Ok(self.calendar.first_instant(date)),
+            TimeForm::EndOf(date) => Ok(self.end_of(date)),
             time => self.as_start(time, typed),
         }
     }
 
     /// The same, where a window ends: of a date, its end.
-    pub fn window_end(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
+    pub(crate) fn window_end(&self, typed: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match self.read(typed)? {
-            Typed::Date(date) => Ok(self.end_of(date)),
+            TimeForm::Date(date) => Ok(self.end_of(date)),
             _ => self.instant(typed),
         }
     }
 
-    fn read(&self, typed: &str) -> Result<Typed, TimeTextError> {
+    fn read(&self, typed: &str) -> Result<TimeForm, TimeTextError> {
         self.read_forms(typed.trim()).transpose().unwrap_or_else(|| {
             Err(TimeTextError::Unreadable(format!(
                 "“{typed}” is not a time that can be read; write it like 2027-01-01T10:00, tomorrow 10:00 or now (the \
@@ -151,18 +156,18 @@ impl<'a> TimeReader<'a> {
     }
 
     /// None if the text has none of the forms.
-    fn read_forms(&self, text: &str) -> Result<Option<Typed>, TimeTextError> {
+    fn read_forms(&self, text: &str) -> Result<Option<TimeForm>, TimeTextError> {
         let is = |word: &str| text.eq_ignore_ascii_case(word);
         if is("now") {
             let now = self.now.ok_or(TimeTextError::NeedsNow)?;
             let minute = now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now);
-            return Ok(Some(Typed::Now(minute)));
+            return Ok(Some(TimeForm::Now(minute)));
         }
         if is("tonight") {
-            return Ok(Some(Typed::Tonight(self.today()?)));
+            return Ok(Some(TimeForm::Tonight(self.today()?)));
         }
         let Some((date, clock)) = split_clock(text) else {
-            return Ok(self.which_date(text)?.map(Typed::Date));
+            return Ok(self.which_date(text)?.map(TimeForm::Date));
         };
         let Some((clock, offset)) = clock_text::split_offset(clock) else {
             return Ok(None);
@@ -171,7 +176,7 @@ impl<'a> TimeReader<'a> {
             return Ok(None);
         };
         if date.is_empty() {
-            return Ok(offset.is_none().then_some(Typed::Clock(clock)));
+            return Ok(offset.is_none().then_some(TimeForm::Clock(clock)));
         }
         let date = match date.eq_ignore_ascii_case("tonight") {
             true => Some(self.today()?),
@@ -195,25 +200,27 @@ impl<'a> TimeReader<'a> {
         Ok(self.calendar.date(now))
     }
 
-    fn as_date(&self, typed: Typed) -> Option<NaiveDate> {
+    fn as_date(&self, typed: TimeForm) -> Option<NaiveDate> {
         match typed {
-            Typed::Date(date) | Typed::Tonight(date) => Some(date),
-            Typed::Now(now) => Some(self.calendar.date(now)),
-            Typed::Instant(_) | Typed::Local(_) | Typed::EndOf(_) | Typed::Clock(_) => None,
+            TimeForm::Date(date) | TimeForm::Tonight(date) => Some(date),
+            TimeForm::Now(now) => Some(self.calendar.date(now)),
+            TimeForm::Instant(_) | TimeForm::Local(_) | TimeForm::EndOf(_) | TimeForm::Clock(_) => {
+                None
+            }
         }
     }
 
-    fn as_start(&self, typed: Typed, text: &str) -> Result<DateTime<Utc>, TimeTextError> {
+    fn as_start(&self, typed: TimeForm, text: &str) -> Result<DateTime<Utc>, TimeTextError> {
         match typed {
-            Typed::Instant(instant) | Typed::Now(instant) => Ok(instant),
-            Typed::Local(local) => Ok(self.single_instant(local, text)?),
-            Typed::Tonight(date) => Ok(self.single_instant(date.and_time(EVENING), text)?),
-            Typed::Date(_) => Err(PeriodProblem::NotHours.into()),
-            Typed::EndOf(date) => Err(TimeTextError::Unreadable(format!(
+            TimeForm::Instant(instant) | TimeForm::Now(instant) => Ok(instant),
+            TimeForm::Local(local) => Ok(self.single_instant(local, text)?),
+            TimeForm::Tonight(date) => Ok(self.single_instant(date.and_time(EVENING), text)?),
+            TimeForm::Date(_) => Err(PeriodProblem::NotHours.into()),
+            TimeForm::EndOf(date) => Err(TimeTextError::Unreadable(format!(
                 "24:00 can only end a period; to start there, write {}T00:00.",
                 self.calendar.next_date(date)
             ))),
-            Typed::Clock(_) => Err(TimeTextError::Unreadable(format!(
+            TimeForm::Clock(_) => Err(TimeTextError::Unreadable(format!(
                 "“{text}” needs a date; write it like 2027-01-01T10:00 or tomorrow 10:00."
             ))),
         }
@@ -221,14 +228,14 @@ impl<'a> TimeReader<'a> {
 
     fn as_end(
         &self,
-        typed: Typed,
+        typed: TimeForm,
         text: &str,
         start: DateTime<Utc>,
     ) -> Result<DateTime<Utc>, TimeTextError> {
         match typed {
-            Typed::EndOf(date) => Ok(self.end_of(date)),
-            Typed::Clock(ClockText::EndOfDay) => Ok(self.end_of(self.calendar.date(start))),
-            Typed::Clock(ClockText::Time(time)) => {
+            TimeForm::EndOf(date) => Ok(self.end_of(date)),
+            TimeForm::Clock(ClockText::EndOfDay) => Ok(self.end_of(self.calendar.date(start))),
+            TimeForm::Clock(ClockText::Time(time)) => {
                 let local = self.calendar.date(start).and_time(time);
                 Ok(self.single_instant(local, text)?)
             }
@@ -257,7 +264,7 @@ impl<'a> TimeReader<'a> {
 }
 
 /// What to type for a period of such a room, so that [`TimeReader::period`] reads it back, whenever it does.
-pub fn typed_period(
+pub(crate) fn typed_period(
     booked_by: BookedBy,
     period: &Period,
     calendar: &SiteCalendar,
@@ -296,11 +303,11 @@ fn split_clock(text: &str) -> Option<(&str, &str)> {
     Some((date.trim_end(), clock))
 }
 
-fn on_a_date(date: NaiveDate, clock: ClockText, offset: Option<FixedOffset>) -> Option<Typed> {
+fn on_a_date(date: NaiveDate, clock: ClockText, offset: Option<FixedOffset>) -> Option<TimeForm> {
     let Some(offset) = offset else {
         return Some(match clock {
-            ClockText::Time(time) => Typed::Local(date.and_time(time)),
-            ClockText::EndOfDay => Typed::EndOf(date),
+            ClockText::Time(time) => TimeForm::Local(date.and_time(time)),
+            ClockText::EndOfDay => TimeForm::EndOf(date),
         });
     };
     let local = match clock {
@@ -308,7 +315,7 @@ fn on_a_date(date: NaiveDate, clock: ClockText, offset: Option<FixedOffset>) -> 
         ClockText::EndOfDay => date.succ_opt()?.and_time(NaiveTime::MIN),
     };
     let instant = local.and_local_timezone(offset).single()?;
-    Some(Typed::Instant(instant.to_utc()))
+    Some(TimeForm::Instant(instant.to_utc()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent};
 use keyrack::console::actions;
 use keyrack::demo::{Context, Desks, Happening, Verdict, Which};
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{ClaimState, Desk};
 use keyrack::store::DemoSite;
 

@@ -1,6 +1,6 @@
 //! The demo's own site: made for one run, never in the way of another, gone without a trace.
 
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{Desk, RequestId, ServerCommand, ServerRequest};
 use keyrack::store::Store;
 use sqlx::postgres::PgConnection;

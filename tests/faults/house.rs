@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{
-    BookedBy, Command, Desk, Done, ItemId, NewItem, NewRoom, NightTimes, Request, RequestId,
-    RoomId, ServerCommand, ServerRequest,
+    BookedBy, Command, Desk, ItemId, NewItem, NewRoom, NightTimes, Request, RequestId, RoomId,
+    ServerCommand, ServerRequest, Success,
 };
 use keyrack::store::{SiteStore, Store, StoreError};
 use sqlx::postgres::PgConnection;
@@ -49,14 +49,14 @@ impl Change {
             "retire_room" => {
                 let room = change.new_room();
                 match test.ask(Command::AddRoom { room }).await.outcome {
-                    Ok(Done::Room(room)) => change.room = room.id,
+                    Ok(Success::Room(room)) => change.room = room.id,
                     other => panic!("not added: {other:?}"),
                 }
             }
             "retire_item" => {
                 let item = change.new_item();
                 match test.ask(Command::AddItem { item }).await.outcome {
-                    Ok(Done::Item(item)) => change.item = item.id,
+                    Ok(Success::Item(item)) => change.item = item.id,
                     other => panic!("not added: {other:?}"),
                 }
             }

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::TimeDelta;
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{
-    Answer, Change, Command, Desk, Done, GroupId, ItemId, Request, RequestId, RoomId,
-    ServerCommand, SlotHoldId, SlotLine, StockHoldId, StockLine,
+    Answer, Change, Command, Desk, GroupId, ItemId, Request, RequestId, RoomId, ServerCommand,
+    SlotDetails, SlotEdit, SlotHoldId, SlotLine, StockHoldId, StockLine, Success,
 };
 use keyrack::store::{SiteStore, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -99,9 +99,10 @@ impl Place {
             "import_slot" => Command::ImportSlot {
                 room: self.blue,
                 period: hours(from, from + 1),
-                guest: "Okafor".into(),
-                note: String::new(),
-                party: None,
+                details: SlotDetails {
+                    guest: "Okafor".into(),
+                    ..SlotDetails::default()
+                },
             },
             "confirm_slot" => Command::ConfirmSlot {
                 hold: self.held(from).await,
@@ -120,9 +121,11 @@ impl Place {
             "edit_slot" => Command::EditSlot {
                 hold: self.held(from).await,
                 expect_version: None,
-                guest: Some("Müller".into()),
-                note: None,
-                party: Change::Set(3),
+                edit: SlotEdit {
+                    guest: Some("Müller".into()),
+                    party: Change::Set(3),
+                    ..SlotEdit::default()
+                },
             },
             "renew_slot" => Command::RenewSlot {
                 hold: self.held(from).await,
@@ -203,14 +206,15 @@ impl Place {
                 quantity: 2,
             }],
             ttl: None,
-            guest: "Okafor".into(),
-            note: String::new(),
-            party: None,
+            details: SlotDetails {
+                guest: "Okafor".into(),
+                ..SlotDetails::default()
+            },
         }
     }
 
     /// A command that must work.
-    pub async fn done(&self, command: Command) -> Done {
+    pub async fn done(&self, command: Command) -> Success {
         let request = Request::fresh(self.desk.clone(), command);
         self.house.execute(request).await.unwrap().outcome.unwrap()
     }
@@ -220,21 +224,21 @@ impl Place {
             .done(hold_slot(self.blue, hours(from, from + 1), None))
             .await
         {
-            Done::Slot(hold) => hold.id,
+            Success::Slot(hold) => hold.id,
             other => panic!("{other:?}"),
         }
     }
 
     async fn held_stock(&self) -> StockHoldId {
         match self.done(hold_stock(self.breakfast, 2, None)).await {
-            Done::Stock(hold) => hold.id,
+            Success::Stock(hold) => hold.id,
             other => panic!("{other:?}"),
         }
     }
 
     async fn held_group(&self, from: i64) -> GroupId {
         match self.done(self.group(from)).await {
-            Done::Group(group) => group.id,
+            Success::Group(group) => group.id,
             other => panic!("{other:?}"),
         }
     }

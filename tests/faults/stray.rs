@@ -178,8 +178,8 @@ async fn work(
             Ok(answer) => match answer.outcome {
                 Ok(done) => {
                     match done {
-                        keyrack::domain::Done::Slot(hold) => slots.push(hold.id),
-                        keyrack::domain::Done::Stock(hold) => stock.push(hold.id),
+                        keyrack::domain::Success::Slot(hold) => slots.push(hold.id),
+                        keyrack::domain::Success::Stock(hold) => stock.push(hold.id),
                         _ => {}
                     }
                     "done".to_owned()

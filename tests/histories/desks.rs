@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use chrono::{TimeDelta, Utc};
 use futures_util::future::join_all;
 use keyrack::domain::{
-    Answer, Command, Desk, Done, GroupId, ItemId, Period, Request, RoomId, SlotHoldId, SlotLine,
-    StockHoldId, StockLine,
+    Answer, Command, Desk, GroupId, ItemId, Period, Request, RoomId, SlotDetails, SlotHoldId,
+    SlotLine, StockHoldId, StockLine, Success,
 };
 use keyrack::store::{SiteStore, Store, StoreError};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -79,9 +79,9 @@ impl Playground {
 
     fn remember(&self, answer: &Answer) {
         match &answer.outcome {
-            Ok(Done::Slot(hold)) => note(&self.slots, hold.id),
-            Ok(Done::Stock(hold)) => note(&self.stock, hold.id),
-            Ok(Done::Group(group)) => {
+            Ok(Success::Slot(hold)) => note(&self.slots, hold.id),
+            Ok(Success::Stock(hold)) => note(&self.stock, hold.id),
+            Ok(Success::Group(group)) => {
                 note(&self.groups, group.id);
                 group
                     .slots
@@ -197,9 +197,7 @@ impl Playground {
                     quantity: rng.i32(1..3),
                 }],
                 ttl: ttl(rng),
-                guest: String::new(),
-                note: String::new(),
-                party: None,
+                details: SlotDetails::default(),
             },
             96..98 => Command::ConfirmGroup {
                 group: one(&self.groups, rng)?,

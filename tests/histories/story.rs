@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use keyrack::domain::{
-    Answer, Claim, Command, Done, LineKind, Period, Refusal, RequestId, SlotHold,
+    Answer, Claim, Command, LineKind, Period, Refusal, RequestId, SlotHold, Success,
 };
 use sqlx::FromRow;
 use sqlx::postgres::PgConnection;
@@ -576,8 +576,8 @@ impl Teller {
                 .then_some(())
         };
         match answer.outcome.as_ref().ok()? {
-            Done::Slot(hold) => same(hold),
-            Done::Stock(hold) => {
+            Success::Slot(hold) => same(hold),
+            Success::Stock(hold) => {
                 let standing = self.stock.get(&hold.id.0)?.standing;
                 let deadline = match standing {
                     Standing::Held(deadline) => hold.expires_at.map(micros) == Some(deadline),
@@ -586,12 +586,12 @@ impl Teller {
                 (deadline && hold.state.word() == word(standing)).then_some(())
             }
             // Members that ended before are shown as they are.
-            Done::Group(group) => group
+            Success::Group(group) => group
                 .slots
                 .iter()
                 .filter(|hold| hold.state.is_active())
                 .try_for_each(same),
-            Done::Room(_) | Done::Item(_) => Some(()),
+            Success::Room(_) | Success::Item(_) => Some(()),
         }
     }
 
@@ -674,7 +674,7 @@ fn last<Call>(end: u64, (earliest, latest): (i64, i64), call: Call) -> Seen<Call
 fn count(change: i64, heard: &Heard) -> item::Part {
     let total = match heard {
         Heard::Answer(answer) if !answer.repeated => match &answer.outcome {
-            Ok(Done::Item(item)) => Some(i64::from(item.total)),
+            Ok(Success::Item(item)) => Some(i64::from(item.total)),
             _ => None,
         },
         _ => None,

@@ -1,6 +1,6 @@
 //! What a house does not take: periods out of reach (R8), and claims on what is retired (R28).
 
-use keyrack::domain::{ClaimState, Command, Done};
+use keyrack::domain::{ClaimState, Command, Success};
 use serde_json::Value;
 
 use crate::support::{TestHouse, hour, hours};
@@ -91,7 +91,7 @@ async fn r28_a_retired_room_takes_no_new_claims_and_keeps_those_it_has() {
         })
         .await;
     assert!(
-        matches!(confirmed.outcome, Ok(Done::Slot(hold)) if hold.state == ClaimState::Confirmed)
+        matches!(confirmed.outcome, Ok(Success::Slot(hold)) if hold.state == ClaimState::Confirmed)
     );
     assert_eq!(
         ask(&mut desk, &call_on(&test, "cancel_slot", given_back.id.0)).await["refusal"],

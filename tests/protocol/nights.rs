@@ -3,7 +3,7 @@
 use crate::run;
 use crate::support::{TestHouse, hold_slot, hour, refusal};
 use chrono::{Days, NaiveDate, NaiveTime, TimeDelta};
-use keyrack::domain::{Command, Done, NightTimes, Period, Refusal, SlotHold};
+use keyrack::domain::{Command, NightTimes, Period, Refusal, SlotHold, Success};
 
 /// A date safely ahead, and so many days later.
 fn date(days: u64) -> NaiveDate {
@@ -24,7 +24,7 @@ async fn stay(test: &TestHouse, arrival: u64, departure: u64) -> Result<SlotHold
         .await
         .outcome
     {
-        Ok(Done::Slot(hold)) => Ok(hold),
+        Ok(Success::Slot(hold)) => Ok(hold),
         Ok(other) => panic!("{other:?}"),
         Err(refused) => Err(refused.refusal),
     }

@@ -1,6 +1,8 @@
 //! Numbers and kinds: claims on rooms, on stock and groups count together, and a wrong kind is told.
 
-use keyrack::domain::{Command, Done, GroupId, HoldKind, Refusal, SlotLine, StockLine};
+use keyrack::domain::{
+    Command, GroupId, HoldKind, Refusal, SlotDetails, SlotLine, StockLine, Success,
+};
 use serde_json::Value;
 
 use crate::support::{TestHouse, hours};
@@ -22,11 +24,9 @@ async fn a_number_is_one_thing_and_a_wrong_kind_is_told() {
             quantity: 1,
         }],
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     };
-    let Ok(Done::Group(group)) = test.ask(group).await.outcome else {
+    let Ok(Success::Group(group)) = test.ask(group).await.outcome else {
         panic!("no group")
     };
     let mut numbers = vec![

@@ -1,7 +1,7 @@
 //! The order of the checks, and versions (R22).
 
 use chrono::TimeDelta;
-use keyrack::domain::{Change, Command, Refusal, Version};
+use keyrack::domain::{Command, Refusal, SlotEdit, Version};
 use uuid::Uuid;
 
 use crate::support::{TestHouse, hours, refusal};
@@ -14,9 +14,10 @@ async fn r22_stale_says_what_the_claim_is_now() {
     test.ask(Command::EditSlot {
         hold: hold.id,
         expect_version: Some(hold.version),
-        guest: Some("Okafor".into()),
-        note: None,
-        party: Change::Keep,
+        edit: SlotEdit {
+            guest: Some("Okafor".into()),
+            ..SlotEdit::default()
+        },
     })
     .await
     .outcome

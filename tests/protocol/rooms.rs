@@ -1,7 +1,7 @@
 //! Claims on rooms: who gets the period.
 
 use chrono::TimeDelta;
-use keyrack::domain::{Change, Command, Refusal, Request};
+use keyrack::domain::{Change, Command, Refusal, Request, SlotEdit};
 use serde_json::Value;
 
 use crate::support::{TestHouse, backend, hold_slot, hour, hours, refusal};
@@ -405,9 +405,11 @@ async fn a_party_can_be_written_down_kept_and_cleared_and_a_hold_for_nobody_is_r
     let edit = |party, note: &str| Command::EditSlot {
         hold: hold.id,
         expect_version: None,
-        guest: None,
-        note: Some(note.into()),
-        party,
+        edit: SlotEdit {
+            note: Some(note.into()),
+            party,
+            ..SlotEdit::default()
+        },
     };
     for (party, known) in [
         (Change::Set(8), Some(8)),
@@ -424,8 +426,8 @@ async fn a_party_can_be_written_down_kept_and_cleared_and_a_hold_for_nobody_is_r
         "{below:?}"
     );
     let mut for_nobody = hold_slot(test.garden, hours(0, 2), None);
-    if let Command::HoldSlot { party, .. } = &mut for_nobody {
-        *party = Some(0);
+    if let Command::HoldSlot { details, .. } = &mut for_nobody {
+        details.party = Some(0);
     }
     let nobody = refusal(test.ask(for_nobody).await);
     assert!(

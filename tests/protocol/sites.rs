@@ -1,6 +1,6 @@
 //! Nothing crosses a site (R29).
 
-use keyrack::domain::{Change, Command, Request, ServerCommand, Subject};
+use keyrack::domain::{Command, EventSubject, Request, ServerCommand, SlotEdit};
 use keyrack::store::SiteStore;
 use serde_json::Value;
 use uuid::Uuid;
@@ -53,9 +53,10 @@ async fn r29_numbers_of_another_site_are_not_found() {
             Command::EditSlot {
                 hold: slot,
                 expect_version: None,
-                guest: Some("mine".into()),
-                note: None,
-                party: Change::Keep,
+                edit: SlotEdit {
+                    guest: Some("mine".into()),
+                    ..SlotEdit::default()
+                },
             },
             "no_such_hold",
         ),
@@ -110,8 +111,8 @@ async fn r29_numbers_of_another_site_are_not_found() {
     assert!(picture.claims.is_empty() && picture.rooms.is_empty() && picture.items.is_empty());
     assert!(picture.stock_claims.is_empty());
     // That it was added is all that has happened there.
-    let subjects: Vec<Subject> = picture.events.iter().map(|event| event.subject).collect();
-    assert_eq!(subjects, [Subject::Site]);
+    let subjects: Vec<EventSubject> = picture.events.iter().map(|event| event.subject).collect();
+    assert_eq!(subjects, [EventSubject::Site]);
     test.assert_all_is_well().await;
 }
 

@@ -1,6 +1,6 @@
 //! Names and notes: any Unicode, stored exactly, and refused rather than cut (R26).
 
-use keyrack::domain::{Command, Done, Refusal};
+use keyrack::domain::{Command, Refusal, SlotDetails, Success};
 use serde_json::Value;
 
 use crate::support::{TestHouse, hours, refusal};
@@ -28,12 +28,14 @@ async fn r26_texts_are_stored_exactly() {
                 room: test.blue,
                 period: hours(from, from + 1),
                 ttl: None,
-                guest: text.into(),
-                note: text.into(),
-                party: None,
+                details: SlotDetails {
+                    guest: text.into(),
+                    note: text.into(),
+                    ..SlotDetails::default()
+                },
             })
             .await;
-        let Ok(Done::Slot(hold)) = answer.outcome else {
+        let Ok(Success::Slot(hold)) = answer.outcome else {
             panic!()
         };
         assert_eq!((hold.guest.as_str(), hold.note.as_str()), (text, text));

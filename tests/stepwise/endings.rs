@@ -2,7 +2,7 @@
 
 use keyrack::demo::steps;
 use keyrack::domain::sentences::fault::Rollback;
-use keyrack::domain::{Command, Refusal, Request, SlotLine, StockLine};
+use keyrack::domain::{Command, Refusal, Request, SlotDetails, SlotLine, StockLine};
 use keyrack::store::stepping::Ending;
 use keyrack::store::{StepPlace, StepView, Stepwise, StoreError};
 use sqlx::Executor;
@@ -129,9 +129,7 @@ async fn nothing_remains_of_any(end: End) {
             quantity: 1,
         }],
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     };
     nothing_remains(&test, end, group, &on_tickets).await;
 }

@@ -48,8 +48,8 @@ async fn r27_the_log_of_a_stepped_command_names_no_guest() {
         .await
         .unwrap();
     let mut command = hold_slot(test.blue, hours(0, 2), None);
-    if let Command::HoldSlot { guest, .. } = &mut command {
-        *guest = GUEST.into();
+    if let Command::HoldSlot { details, .. } = &mut command {
+        details.guest = GUEST.into();
     }
     let stepwise = begin(&test.house, "anna", command).await;
     let view = stepwise.run_on().await;

@@ -12,7 +12,7 @@ mod log;
 mod places;
 mod same;
 
-use keyrack::domain::{Answer, Command, Desk, Done, Request, SlotHold, StockHold};
+use keyrack::domain::{Answer, Command, Desk, Request, SlotHold, StockHold, Success};
 use keyrack::store::stepping::{Step, Wait};
 use keyrack::store::{SiteStore, StepLimits, StepPlace, StepView, Stepwise};
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub fn answered(view: &StepView) -> &Answer {
 /// The claim on a room that a command made or changed.
 pub fn slot(answer: Answer) -> SlotHold {
     match answer.outcome {
-        Ok(Done::Slot(hold)) => hold,
+        Ok(Success::Slot(hold)) => hold,
         other => panic!("no claim on a room: {other:?}"),
     }
 }
@@ -69,7 +69,7 @@ pub fn slot(answer: Answer) -> SlotHold {
 /// The claim on stock that a command made or changed.
 pub fn stock(answer: Answer) -> StockHold {
     match answer.outcome {
-        Ok(Done::Stock(hold)) => hold,
+        Ok(Success::Stock(hold)) => hold,
         other => panic!("no claim on stock: {other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use keyrack::demo::steps::{KnownFrom, awaited, claim, consequences, locks, returned};
 use keyrack::domain::sentences::fault::Rollback;
 use keyrack::domain::{
-    Answer, Command, Desk, Done, Refusal, Request, SlotHold, SlotLine, StockLine,
+    Answer, Command, Desk, Refusal, Request, SlotDetails, SlotHold, SlotLine, StockLine, Success,
 };
 use keyrack::store::stepping::Ending;
 use keyrack::store::{StepPlace, StepView};
@@ -375,9 +375,7 @@ async fn what_a_failing_group_took_back_is_shown_as_undone() {
             quantity: 100,
         }],
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     };
     let stepwise = begin(&test.house, "anna", command).await;
     let view = stepwise.run_on_to("place_group_stock").await;
@@ -415,8 +413,8 @@ async fn what_a_failing_group_took_back_is_shown_as_undone() {
 async fn r26_what_a_guest_is_called_does_no_harm_to_the_view() {
     let test = TestHouse::new().await;
     let mut command = hold_slot(test.blue, hours(0, 2), None);
-    if let Command::HoldSlot { guest, .. } = &mut command {
-        *guest = "\u{1b}[31mred\u{202e}".into();
+    if let Command::HoldSlot { details, .. } = &mut command {
+        details.guest = "\u{1b}[31mred\u{202e}".into();
     }
     let stepwise = begin(&test.house, "anna", command).await;
     let view = stepwise.run_on().await;
@@ -475,7 +473,7 @@ async fn a_desk_whose_sessions_are_named_is_named_when_it_waits() {
         view.blocked[0]
     );
     anna.roll_back().await;
-    assert!(matches!(rival.await.unwrap().outcome, Ok(Done::Slot(_))));
+    assert!(matches!(rival.await.unwrap().outcome, Ok(Success::Slot(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -491,9 +489,7 @@ async fn who_gives_way_in_a_deadlock_is_told_so() {
             quantity: 1,
         }],
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     };
     // PostgreSQL chooses; sooner or later it is the one in step mode.
     for _ in 0..20 {

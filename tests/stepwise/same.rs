@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use keyrack::domain::{
-    Answer, Change, Claim, Command, Desk, Done, Group, Refusal, Refused, Request, SlotHold,
-    SlotLine, StockHold, StockLine, Version,
+    Answer, Change, Claim, Command, Desk, Group, Refusal, RefusalAnswer, Request, SlotDetails,
+    SlotEdit, SlotHold, SlotLine, StockHold, StockLine, Success, Version,
 };
 use keyrack::store::StepPlace;
 
@@ -15,15 +15,15 @@ const MINUTE: TimeDelta = TimeDelta::minutes(1);
 /// What is asked, one after the other; each may use what the answers before it said.
 fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
     let claim = |n: usize| match so_far[n].outcome.as_ref().unwrap() {
-        Done::Slot(hold) => hold.id,
+        Success::Slot(hold) => hold.id,
         other => panic!("{n}: {other:?}"),
     };
     let stock = |n: usize| match so_far[n].outcome.as_ref().unwrap() {
-        Done::Stock(hold) => hold.id,
+        Success::Stock(hold) => hold.id,
         other => panic!("{n}: {other:?}"),
     };
     let group = |n: usize| match so_far[n].outcome.as_ref().unwrap() {
-        Done::Group(group) => group.id,
+        Success::Group(group) => group.id,
         other => panic!("{n}: {other:?}"),
     };
     let hold_group = |from, to, tickets| Command::HoldGroup {
@@ -42,9 +42,11 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
             quantity: tickets,
         }],
         ttl: Some(MINUTE * 5),
-        guest: "Okafor".into(),
-        note: String::new(),
-        party: Some(3),
+        details: SlotDetails {
+            guest: "Okafor".into(),
+            party: Some(3),
+            ..SlotDetails::default()
+        },
     };
     let expect_version = None;
     Some(match so_far.len() {
@@ -52,9 +54,11 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
             room: test.blue,
             period: hours(0, 2),
             ttl: Some(MINUTE * 7),
-            guest: "Müller, \"Max\"".into(),
-            note: "it's\nquiet".into(),
-            party: Some(4),
+            details: SlotDetails {
+                guest: "Müller, \"Max\"".into(),
+                note: "it's\nquiet".into(),
+                party: Some(4),
+            },
         },
         1 => Command::BlockSlot {
             room: test.garden,
@@ -64,9 +68,10 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
         2 => Command::ImportSlot {
             room: test.garden,
             period: hours(-400, -399),
-            guest: "Long ago".into(),
-            note: String::new(),
-            party: None,
+            details: SlotDetails {
+                guest: "Long ago".into(),
+                ..SlotDetails::default()
+            },
         },
         3 => Command::RenewSlot {
             hold: claim(0),
@@ -76,9 +81,11 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
         4 => Command::EditSlot {
             hold: claim(0),
             expect_version,
-            guest: Some("Moss".into()),
-            note: None,
-            party: Change::Set(5),
+            edit: SlotEdit {
+                guest: Some("Moss".into()),
+                party: Change::Set(5),
+                ..SlotEdit::default()
+            },
         },
         5 => Command::MoveSlot {
             hold: claim(0),
@@ -237,15 +244,15 @@ async fn commands_of_desks(database: &Database) -> Vec<String> {
 fn timeless(mut answer: Answer) -> Answer {
     answer.now = DateTime::<Utc>::MIN_UTC;
     answer.outcome = match answer.outcome {
-        Ok(Done::Slot(hold)) => Ok(Done::Slot(timeless_slot(hold))),
-        Ok(Done::Stock(hold)) => Ok(Done::Stock(timeless_stock(hold))),
-        Ok(Done::Group(group)) => Ok(Done::Group(Group {
+        Ok(Success::Slot(hold)) => Ok(Success::Slot(timeless_slot(hold))),
+        Ok(Success::Stock(hold)) => Ok(Success::Stock(timeless_stock(hold))),
+        Ok(Success::Group(group)) => Ok(Success::Group(Group {
             slots: group.slots.into_iter().map(timeless_slot).collect(),
             stock: group.stock.into_iter().map(timeless_stock).collect(),
             ..group
         })),
         Ok(other) => Ok(other),
-        Err(refused) => Err(Refused {
+        Err(refused) => Err(RefusalAnswer {
             refusal: match refused.refusal {
                 Refusal::HoldExpired { .. } => Refusal::Busy {},
                 other => other,

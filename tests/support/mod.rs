@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use keyrack::domain::site_file::SiteFile;
+use keyrack::domain::SiteFile;
 use keyrack::domain::{
-    Answer, Command, Desk, Done, ItemId, Period, Refusal, Request, RoomId, ServerCommand,
-    ServerRequest, SiteChange, SlotHold, StockHold,
+    Answer, Command, Desk, ItemId, Period, Refusal, Request, RoomId, ServerCommand, ServerRequest,
+    SiteChange, SlotDetails, SlotHold, StockHold, Success,
 };
 use keyrack::postgres::{self, PostgresError, Server, Settings};
 use keyrack::store::{SiteStore, Store};
@@ -301,7 +301,7 @@ impl TestHouse {
     /// Holds a room, which must work.
     pub async fn hold(&self, room: RoomId, period: Period, ttl: Option<TimeDelta>) -> SlotHold {
         match self.ask(hold_slot(room, period, ttl)).await.outcome {
-            Ok(Done::Slot(hold)) => hold,
+            Ok(Success::Slot(hold)) => hold,
             other => panic!("not held: {other:?}"),
         }
     }
@@ -314,7 +314,7 @@ impl TestHouse {
         ttl: Option<TimeDelta>,
     ) -> StockHold {
         match self.ask(hold_stock(item, quantity, ttl)).await.outcome {
-            Ok(Done::Stock(hold)) => hold,
+            Ok(Success::Stock(hold)) => hold,
             other => panic!("not held: {other:?}"),
         }
     }
@@ -339,9 +339,7 @@ pub fn hold_slot(room: RoomId, period: Period, ttl: Option<TimeDelta>) -> Comman
         room,
         period,
         ttl,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::try_join_all;
-use keyrack::domain::{Answer, Command, Desk, Done, Refusal, Request, RoomId};
+use keyrack::domain::{Answer, Command, Desk, Refusal, Request, RoomId, Success};
 use keyrack::store::{ProtocolText, SiteStore, Store};
 use sqlx::{AssertSqlSafe, Executor};
 
@@ -59,7 +59,7 @@ impl Worker {
                 .await?;
             asked.fetch_add(1, Ordering::Relaxed);
             match held.outcome {
-                Ok(Done::Slot(hold)) => {
+                Ok(Success::Slot(hold)) => {
                     for command in [
                         Command::ConfirmSlot {
                             hold: hold.id,
@@ -82,7 +82,7 @@ impl Worker {
             let held = self.ask(hold_stock(self.breakfast, 2, None)).await?;
             asked.fetch_add(1, Ordering::Relaxed);
             match held.outcome {
-                Ok(Done::Stock(hold)) => {
+                Ok(Success::Stock(hold)) => {
                     let command = Command::CancelStock {
                         hold: hold.id,
                         expect_version: None,

@@ -4,7 +4,7 @@
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
-use keyrack::domain::{Command, Done, Request, ServerCommand, ServerRequest};
+use keyrack::domain::{Command, Request, ServerCommand, ServerRequest, Success};
 use keyrack::store::stepping::Ending;
 use keyrack::store::{ProtocolText, StepLimits, StepPlace, Store, StoreError, WatchEvent};
 use sqlx::Executor;
@@ -193,7 +193,7 @@ async fn a_command_that_meets_the_change_of_the_text_is_asked_again_on_a_new_con
         let request = Request::fresh(test.desk.clone(), hold_slot(test.blue, hours(0, 1), None));
         let answer = test.house.execute(request.clone()).await.unwrap();
         assert!(!answer.repeated, "{code}");
-        let Ok(Done::Slot(hold)) = answer.outcome else {
+        let Ok(Success::Slot(hold)) = answer.outcome else {
             panic!("{code}: {answer:?}")
         };
         let tries: i64 = value(&mut admin, "SELECT last_value FROM try_number").await;

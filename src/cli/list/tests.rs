@@ -1,16 +1,11 @@
 //! What the list says about midnight and days of other lengths.
 #![allow(clippy::unwrap_used)]
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use super::*;
-use crate::domain::{
-    BookedBy, ClaimState, Desk, NightTimes, Purpose, RoomId, Site, SiteId, SlotHoldId, Version,
-};
-
-fn utc(text: &str) -> DateTime<Utc> {
-    text.parse().unwrap()
-}
+use crate::cli::fixtures::{site, slot_hold, utc};
+use crate::domain::{BookedBy, ClaimState, NightTimes, RoomId, SlotHoldId};
 
 fn date(text: &str) -> NaiveDate {
     text.parse().unwrap()
@@ -32,23 +27,11 @@ fn room(id: i64, name: &str) -> Room {
 fn claim(id: i64, from: &str, to: &str) -> SlotHold {
     SlotHold {
         id: SlotHoldId(id),
-        group: None,
-        room: RoomId(1),
-        room_name: "Blue room".into(),
         period: Period::new(utc(from), utc(to)).unwrap(),
         occupied_until: utc(to),
-        nights: None,
-        purpose: Purpose::Guest,
         state: ClaimState::Confirmed,
-        guest: "Müller".into(),
-        note: String::new(),
-        party: Some(8),
         expires_at: None,
-        version: Version(1),
-        desk: Desk("anna".into()),
-        request: None,
-        created_at: utc(from),
-        changed_at: utc(from),
+        ..slot_hold()
     }
 }
 
@@ -56,17 +39,7 @@ fn listed(claims: Vec<SlotHold>, day: &str, week: bool) -> Output {
     let calendar = SiteCalendar::new(chrono_tz::Europe::London);
     let days = days(&calendar, date(day), week);
     let snapshot = Snapshot {
-        site: Site {
-            id: SiteId(1),
-            name: "Riverside House".into(),
-            calendar,
-            default_hold: TimeDelta::minutes(10),
-            longest_hold: TimeDelta::hours(24),
-            renewals: 3,
-            horizon: TimeDelta::days(730),
-            is_default: true,
-            is_demo: false,
-        },
+        site: site(),
         window: Period::new(days[0].1.start(), days.last().unwrap().1.end()).unwrap(),
         rooms: vec![room(1, "Blue room"), room(2, "Attic")],
         claims,

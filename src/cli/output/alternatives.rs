@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use crate::cli::arguments::details_options;
 use crate::domain::time_reader::typed_period;
 use crate::domain::{Alternative, BookedBy, Command, Room, SiteCalendar, duration};
 
 /// The command that was refused, once for each alternative with that in it. Of a group, the line.
-pub fn alternatives(
+pub(crate) fn alternatives(
     refused: &Command,
     alternatives: &[Alternative],
     rooms: &[Room],
@@ -33,24 +34,13 @@ fn words(refused: &Command, room: &str, from: &str, to: &str) -> Option<Vec<Stri
     let mut words: Vec<String> = Vec::new();
     let mut say = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     match refused {
-        Command::HoldSlot {
-            ttl,
-            guest,
-            note,
-            party,
-            ..
-        } => {
+        Command::HoldSlot { ttl, details, .. } => {
             say(&["keyrack", "room", "hold", room, from, to]);
             if let Some(ttl) = ttl {
                 say(&["--ttl", &duration::written(*ttl)]);
             }
-            for (option, text) in [("--guest", guest), ("--note", note)] {
-                if !text.is_empty() {
-                    say(&[option, text]);
-                }
-            }
-            if let Some(party) = party {
-                say(&["--party", &party.to_string()]);
+            for (option, text) in details_options(details) {
+                say(&[option, &text]);
             }
         }
         Command::BlockSlot { reason, .. } => {

@@ -19,8 +19,7 @@ struct RoomJson<'a> {
     retired: bool,
 }
 
-/// A room, for programs.
-pub fn room_json(room: &Room) -> impl Serialize + '_ {
+pub(crate) fn room_json(room: &Room) -> impl Serialize + '_ {
     RoomJson {
         room_id: room.id.0,
         room: &room.name,
@@ -33,13 +32,12 @@ pub fn room_json(room: &Room) -> impl Serialize + '_ {
 }
 
 /// One room, and what became of it.
-pub fn room(room: &Room, done: &str) -> Output {
+pub(crate) fn room(room: &Room, done: &str) -> Output {
     let text = format!("{} (#{}) is {done}.", harmless(&room.name), room.id);
     Output::new(text, &room_json(room))
 }
 
-/// Rooms, one a line.
-pub fn rooms(rooms: &[Room]) -> Output {
+pub(crate) fn rooms(rooms: &[Room]) -> Output {
     let rows = rooms.iter().map(|room| {
         [
             format!("#{}", room.id),
@@ -66,8 +64,7 @@ struct ItemJson<'a> {
     sold: i32,
 }
 
-/// An item, for programs.
-pub fn item_json(item: &Item) -> impl Serialize + '_ {
+pub(crate) fn item_json(item: &Item) -> impl Serialize + '_ {
     ItemJson {
         item_id: item.id.0,
         item: &item.name,
@@ -78,8 +75,7 @@ pub fn item_json(item: &Item) -> impl Serialize + '_ {
     }
 }
 
-/// One item.
-pub fn item(item: &Item) -> Output {
+pub(crate) fn item(item: &Item) -> Output {
     let text = format!(
         "{} (#{}): {} available, {} held, {} sold, {} in all.",
         harmless(&item.name),
@@ -92,14 +88,13 @@ pub fn item(item: &Item) -> Output {
     Output::new(text, &item_json(item))
 }
 
-/// Items, one a line.
-pub fn items(items: &[Item]) -> Output {
+pub(crate) fn items(items: &[Item]) -> Output {
     let json: Vec<_> = items.iter().map(item_json).collect();
     Output::new(items_table(items), &json)
 }
 
 /// Items, one a line, for people.
-pub fn items_table(items: &[Item]) -> String {
+pub(crate) fn items_table(items: &[Item]) -> String {
     let rows = items.iter().map(|item| {
         [
             format!("#{}", item.id),
@@ -121,9 +116,8 @@ fn retired_word(retired_at: Option<DateTime<Utc>>) -> String {
     retired_at.map_or("", |_| "retired").to_owned()
 }
 
-/// A site, for programs.
 #[derive(Serialize)]
-pub struct SiteJson<'a> {
+pub(crate) struct SiteJson<'a> {
     site_id: i64,
     site: &'a str,
     time_zone: &'a str,
@@ -134,8 +128,7 @@ pub struct SiteJson<'a> {
     default: bool,
 }
 
-/// A site, for programs.
-pub fn site_json(site: &Site) -> SiteJson<'_> {
+pub(crate) fn site_json(site: &Site) -> SiteJson<'_> {
     SiteJson {
         site_id: site.id.0,
         site: &site.name,
@@ -148,8 +141,7 @@ pub fn site_json(site: &Site) -> SiteJson<'_> {
     }
 }
 
-/// Sites, one a line.
-pub fn sites(sites: &[Site]) -> Output {
+pub(crate) fn sites(sites: &[Site]) -> Output {
     let rows = sites.iter().map(|site| {
         [
             site.name.clone(),

@@ -4,21 +4,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cli::output::result::{Output, to_value};
+use crate::cli::output::table::table;
 use crate::domain::text::harmless;
 use crate::domain::{ClaimState, Group, Purpose, RequestId, Site, SlotHold, StockHold, duration};
 
-use crate::cli::output::result::{Output, to_value};
-use crate::cli::output::table::table;
-
 /// Where and when a claim is looked at: its house, and the database's clock (R10).
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
-    /// The house.
-    pub site: &'a Site,
-    /// The database's clock.
-    pub now: DateTime<Utc>,
+pub(crate) struct ClaimPrinter<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) now: DateTime<Utc>,
     /// Whether the claim answers a request that had been answered before (R21).
-    pub repeated: bool,
+    pub(crate) repeated: bool,
 }
 
 #[derive(Serialize)]
@@ -69,9 +66,8 @@ struct GroupJson {
     claims: Vec<Value>,
 }
 
-impl View<'_> {
-    /// A claim on a room, for programs.
-    pub fn slot_json<'a>(&'a self, hold: &'a SlotHold) -> impl Serialize + 'a {
+impl ClaimPrinter<'_> {
+    pub(crate) fn slot_json<'a>(&'a self, hold: &'a SlotHold) -> impl Serialize + 'a {
         let calendar = &self.site.calendar;
         SlotJson {
             hold_id: hold.id.0,
@@ -97,8 +93,7 @@ impl View<'_> {
         }
     }
 
-    /// A claim on stock, for programs.
-    pub fn stock_json<'a>(&'a self, hold: &'a StockHold) -> impl Serialize + 'a {
+    pub(crate) fn stock_json<'a>(&'a self, hold: &'a StockHold) -> impl Serialize + 'a {
         StockJson {
             hold_id: hold.id.0,
             group_id: hold.group.map(|group| group.0),
@@ -122,7 +117,7 @@ impl View<'_> {
     }
 
     /// Several claims that were made as one (R20).
-    pub fn group(&self, group: &Group) -> Output {
+    pub(crate) fn group(&self, group: &Group) -> Output {
         let mut text = format!("Group {} is {}.", group.id, group.state);
         for claim in group
             .slots
@@ -160,8 +155,7 @@ impl View<'_> {
             .map(|deadline| self.site.calendar.rfc3339(deadline))
     }
 
-    /// One claim on a room.
-    pub fn slot(&self, hold: &SlotHold) -> Output {
+    pub(crate) fn slot(&self, hold: &SlotHold) -> Output {
         let calendar = &self.site.calendar;
         let what = match hold.purpose {
             Purpose::Guest => format!("Hold {} on {}", hold.id, harmless(&hold.room_name)),
@@ -190,8 +184,7 @@ impl View<'_> {
         Output::new(text, &self.slot_json(hold))
     }
 
-    /// One claim on stock.
-    pub fn stock(&self, hold: &StockHold) -> Output {
+    pub(crate) fn stock(&self, hold: &StockHold) -> Output {
         let standing = self.standing(hold.state, hold.seconds_left(self.now), hold.expires_at);
         let mut text = format!(
             "Hold {} on {} of {} is {standing}.",
@@ -234,8 +227,7 @@ impl View<'_> {
         }
     }
 
-    /// Claims on rooms, one a line.
-    pub fn slots(&self, holds: &[SlotHold]) -> Output {
+    pub(crate) fn slots(&self, holds: &[SlotHold]) -> Output {
         let calendar = &self.site.calendar;
         let rows = holds.iter().map(|hold| {
             [
@@ -258,8 +250,7 @@ impl View<'_> {
         Output::new(table(header, rows), &json)
     }
 
-    /// Claims on stock, one a line.
-    pub fn stocks(&self, holds: &[StockHold]) -> Output {
+    pub(crate) fn stocks(&self, holds: &[StockHold]) -> Output {
         let rows = holds.iter().map(|hold| {
             [
                 hold.id.to_string(),
@@ -276,7 +267,7 @@ impl View<'_> {
     }
 
     /// `confirmed`, `held 4m12s`, `block`.
-    pub fn short_standing(
+    pub(crate) fn short_standing(
         &self,
         state: ClaimState,
         seconds_left: Option<i64>,

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::domain::{ClaimState, Event, RequestId, SiteCalendar, Subject};
-
 use crate::cli::output::result::Output;
 use crate::cli::output::table::table;
+use crate::domain::{ClaimState, Event, EventSubject, RequestId, SiteCalendar};
 
 #[derive(Serialize)]
 struct EventJson<'a> {
@@ -25,7 +24,7 @@ struct EventJson<'a> {
 }
 
 /// Events, one a line.
-pub fn events(events: &[Event], calendar: &SiteCalendar) -> Output {
+pub(crate) fn events(events: &[Event], calendar: &SiteCalendar) -> Output {
     let rows = events.iter().map(|event| {
         [
             format!(
@@ -53,11 +52,11 @@ pub fn events(events: &[Event], calendar: &SiteCalendar) -> Output {
         .map(|event| {
             let name = event.subject_name.as_str();
             let (hold_id, room, item) = match event.subject {
-                Subject::SlotHold(hold, _) => (Some(hold.0), Some(name), None),
-                Subject::StockHold(hold, _) => (Some(hold.0), None, Some(name)),
-                Subject::Room(_) => (None, Some(name), None),
-                Subject::Item(_) => (None, None, Some(name)),
-                Subject::Site => (None, None, None),
+                EventSubject::SlotHold(hold, _) => (Some(hold.0), Some(name), None),
+                EventSubject::StockHold(hold, _) => (Some(hold.0), None, Some(name)),
+                EventSubject::Room(_) => (None, Some(name), None),
+                EventSubject::Item(_) => (None, None, Some(name)),
+                EventSubject::Site => (None, None, None),
             };
             EventJson {
                 event_id: event.id,
@@ -81,8 +80,10 @@ pub fn events(events: &[Event], calendar: &SiteCalendar) -> Output {
 
 fn subject(event: &Event) -> String {
     match event.subject {
-        Subject::SlotHold(hold, _) => format!("{}, hold {hold}", event.subject_name),
-        Subject::StockHold(hold, _) => format!("{}, stock hold {hold}", event.subject_name),
-        Subject::Room(_) | Subject::Item(_) | Subject::Site => event.subject_name.clone(),
+        EventSubject::SlotHold(hold, _) => format!("{}, hold {hold}", event.subject_name),
+        EventSubject::StockHold(hold, _) => format!("{}, stock hold {hold}", event.subject_name),
+        EventSubject::Room(_) | EventSubject::Item(_) | EventSubject::Site => {
+            event.subject_name.clone()
+        }
     }
 }

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::domain::{Alternative, Site};
-
 use crate::cli::output::result::Output;
 use crate::cli::output::table::table;
+use crate::domain::{Alternative, Site};
 
 #[derive(Serialize)]
 struct FreeJson<'a> {
@@ -18,7 +17,7 @@ struct FreeJson<'a> {
 }
 
 /// Rooms and their first free periods, one a line.
-pub fn free(found: &[Alternative], site: &Site) -> Output {
+pub(crate) fn free(found: &[Alternative], site: &Site) -> Output {
     let calendar = &site.calendar;
     let json: Vec<_> = found
         .iter()

@@ -6,21 +6,18 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::cli::output::result::Output;
 use crate::demo::lab::{Length, Measured, Plan, Report, Verdict};
 use crate::store::lab::{Strategy, Subject};
 use crate::terminal::text::wrap;
 
-use crate::cli::output::result::Output;
-
 /// What is printed on.
 #[derive(Debug, Clone, Copy)]
-pub struct Paper {
+pub(crate) struct Paper {
     /// In columns.
-    pub width: usize,
-    /// Whether it takes only ASCII.
-    pub ascii: bool,
-    /// Whether it takes colour.
-    pub colour: bool,
+    pub(crate) width: usize,
+    pub(crate) ascii: bool,
+    pub(crate) colour: bool,
 }
 
 /// So few strategies are explained below their figures.
@@ -57,7 +54,7 @@ struct MeasuredJson {
 }
 
 /// What a lab found. It fails if a strategy that is known to be right went wrong, or if it was stopped before its end.
-pub fn lab(plan: &Plan, report: &Report, paper: Paper) -> Output {
+pub(crate) fn lab(plan: &Plan, report: &Report, paper: Paper) -> Output {
     let json = LabJson {
         postgresql: &report.server.version,
         clients: plan.clients,
@@ -221,7 +218,7 @@ struct StrategyJson {
 }
 
 /// What strategies there are, and what each does.
-pub fn strategies(strategies: &[&'static Strategy], paper: Paper) -> Output {
+pub(crate) fn strategies(strategies: &[&'static Strategy], paper: Paper) -> Output {
     let json: Vec<StrategyJson> = strategies
         .iter()
         .map(|strategy| StrategyJson {

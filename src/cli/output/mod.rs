@@ -17,7 +17,7 @@ pub(crate) use alternatives::alternatives;
 pub(crate) use catalogue::{
     SiteJson, item, item_json, items, items_table, room, rooms, site_json, sites,
 };
-pub(crate) use claims::View;
+pub(crate) use claims::ClaimPrinter;
 pub(crate) use events::events;
 pub(crate) use free::free;
 pub(crate) use lab::{Paper, lab, strategies};

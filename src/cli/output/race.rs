@@ -5,28 +5,25 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::domain::{Refusal, SiteCalendar};
-
 use crate::cli::output::result::Output;
 use crate::cli::output::table::table;
+use crate::domain::{Refusal, SiteCalendar};
 
 /// One client of a race.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     /// Counted from 1.
-    pub number: usize,
-    /// What it was told.
-    pub reply: Reply,
+    pub(crate) number: usize,
+    pub(crate) reply: Reply,
     /// From the start of the race to the answer.
-    pub waited: Duration,
+    pub(crate) waited: Duration,
 }
 
 /// What a client was told.
 #[derive(Debug)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// It holds, and this is the number of the hold.
     Held(i64),
-    /// The house said no.
     Refused(Refusal),
     /// No answer came, and why.
     None(String),
@@ -49,7 +46,7 @@ struct ClientJson<'a> {
 }
 
 /// A race; one in which somebody got no answer counts as failed.
-pub fn race(clients: &[Client], calendar: &SiteCalendar) -> Output {
+pub(crate) fn race(clients: &[Client], calendar: &SiteCalendar) -> Output {
     let json = RaceJson {
         winners: clients
             .iter()

@@ -4,10 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::failure::Refused;
-use crate::domain::{Refusal, SiteCalendar};
-
+use crate::cli::failure::RefusalText;
 use crate::cli::output::result::{to_json, to_value};
+use crate::domain::{Refusal, SiteCalendar};
 
 #[derive(Serialize)]
 struct RefusalJson {
@@ -18,7 +17,7 @@ struct RefusalJson {
 }
 
 /// A refusal, for programs; instants in the details have the site's offset, and a group's line is among them.
-pub fn refusal_json(refused: &Refused) -> String {
+pub(crate) fn refusal_json(refused: &RefusalText) -> String {
     let mut details = to_value(&refused.refusal)["details"].take();
     with_offset(&mut details, &refused.calendar);
     if let Some(line) = refused.line {

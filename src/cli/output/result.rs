@@ -4,18 +4,18 @@ use serde::Serialize;
 
 /// The result of a command, ready for either reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub(crate) struct Output {
     /// For people.
-    pub text: String,
+    pub(crate) text: String,
     /// For programs: one JSON value.
-    pub json: String,
+    pub(crate) json: String,
     /// Whether a check failed: printed as usual, exit code 1.
-    pub failed: bool,
+    pub(crate) failed: bool,
 }
 
 impl Output {
     /// A result that both readers get.
-    pub fn new(text: impl Into<String>, json: &impl Serialize) -> Self {
+    pub(crate) fn new(text: impl Into<String>, json: &impl Serialize) -> Self {
         Self {
             text: text.into(),
             json: to_json(json),

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::domain::text::harmless;
 
 /// Rows under a header, in columns as wide as their widest cell; every cell is made harmless (R26).
-pub fn table<const N: usize>(
+pub(crate) fn table<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> String {

@@ -1,58 +1,18 @@
 //! The shapes that scripts rely on.
 #![allow(clippy::unwrap_used)]
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::failure::Refused;
+use crate::cli::failure::RefusalText;
+use crate::cli::fixtures::{site, slot_hold, utc};
 use crate::domain::refusal::{NextRelease, SlotTaken};
 use crate::domain::{
-    Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, FailedLine, HoldKind, Item,
-    ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId, Site, SiteCalendar,
-    SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, Version,
+    Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, EventSubject, FailedLine,
+    HoldKind, Item, ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId,
+    SlotDetails, SlotHold, SlotHoldId, StockHold, StockHoldId, Version,
 };
-
-fn utc(text: &str) -> DateTime<Utc> {
-    text.parse().unwrap()
-}
-
-fn site() -> Site {
-    Site {
-        id: SiteId(1),
-        name: "Riverside House".into(),
-        calendar: SiteCalendar::new(chrono_tz::Europe::London),
-        default_hold: TimeDelta::minutes(10),
-        longest_hold: TimeDelta::hours(24),
-        renewals: 3,
-        horizon: TimeDelta::days(730),
-        is_default: true,
-        is_demo: false,
-    }
-}
-
-fn slot_hold() -> SlotHold {
-    SlotHold {
-        id: SlotHoldId(17),
-        group: None,
-        room: RoomId(1),
-        room_name: "Blue room".into(),
-        period: Period::new(utc("2027-07-01T09:00:00Z"), utc("2027-07-01T10:30:00Z")).unwrap(),
-        occupied_until: utc("2027-07-01T10:45:00Z"),
-        nights: None,
-        purpose: Purpose::Guest,
-        state: ClaimState::Held,
-        guest: "Müller \u{1b}[2J".into(),
-        note: String::new(),
-        party: Some(8),
-        expires_at: Some(utc("2027-06-30T12:10:00Z")),
-        version: Version(1),
-        desk: Desk("anna".into()),
-        request: None,
-        created_at: utc("2027-06-30T12:00:00Z"),
-        changed_at: utc("2027-06-30T12:00:00Z"),
-    }
-}
 
 fn stock_hold() -> StockHold {
     StockHold {
@@ -74,7 +34,7 @@ fn stock_hold() -> StockHold {
 }
 
 fn refused(refusal: Refusal, line: Option<FailedLine>) -> Value {
-    let refused = Refused {
+    let refused = RefusalText {
         refusal,
         calendar: site().calendar,
         line,
@@ -90,12 +50,12 @@ fn parsed(output: &Output) -> Value {
 #[test]
 fn a_held_claim_has_the_agreed_shape_with_the_sites_offset() {
     let site = site();
-    let view = View {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:00:00Z"),
         repeated: false,
     };
-    let output = view.slot(&slot_hold());
+    let output = printer.slot(&slot_hold());
     assert_eq!(
         output.json,
         concat!(
@@ -114,26 +74,26 @@ fn a_held_claim_has_the_agreed_shape_with_the_sites_offset() {
 #[test]
 fn r26_text_is_harmless_and_json_is_exact() {
     let site = site();
-    let view = View {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:00:00Z"),
         repeated: true,
     };
-    for output in [view.slot(&slot_hold()), view.slots(&[slot_hold()])] {
+    for output in [printer.slot(&slot_hold()), printer.slots(&[slot_hold()])] {
         assert!(!output.text.contains('\u{1b}'), "{}", output.text);
         assert!(output.text.contains("␛[2J"), "{}", output.text);
     }
     assert_eq!(
-        parsed(&view.slot(&slot_hold()))["guest"],
+        parsed(&printer.slot(&slot_hold()))["guest"],
         "Müller \u{1b}[2J"
     );
-    assert_eq!(parsed(&view.slot(&slot_hold()))["repeated"], true);
+    assert_eq!(parsed(&printer.slot(&slot_hold()))["repeated"], true);
 }
 
 #[test]
 fn a_claim_that_is_not_held_has_no_deadline() {
     let site = site();
-    let view = View {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:20:00Z"),
         repeated: false,
@@ -142,11 +102,11 @@ fn a_claim_that_is_not_held_has_no_deadline() {
         state: ClaimState::Expired,
         ..slot_hold()
     };
-    let json = parsed(&view.slots(&[expired]));
+    let json = parsed(&printer.slots(&[expired]));
     assert_eq!(json[0]["expires_at"], Value::Null);
     assert_eq!(json[0]["seconds_left"], Value::Null);
     assert_eq!(
-        parsed(&view.stock(&stock_hold())),
+        parsed(&printer.stock(&stock_hold())),
         json!({
             "hold_id": 5, "group_id": null, "site": "Riverside House", "item": "Breakfast", "quantity": 3,
             "purpose": "guest", "state": "confirmed", "guest": "Okafor", "note": "early", "party": null,
@@ -159,12 +119,12 @@ fn a_claim_that_is_not_held_has_no_deadline() {
 #[test]
 fn r11_a_hold_that_is_due_says_so() {
     let site = site();
-    let view = View {
+    let printer = ClaimPrinter {
         site: &site,
         now: utc("2027-06-30T12:10:00Z"),
         repeated: false,
     };
-    let output = view.slot(&slot_hold());
+    let output = printer.slot(&slot_hold());
     assert_eq!(parsed(&output)["seconds_left"], 0);
     assert!(output.text.contains("is expiring"), "{}", output.text);
 }
@@ -308,9 +268,11 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
         room: RoomId(1),
         period: slot_hold().period,
         ttl: Some(TimeDelta::minutes(5)),
-        guest: "Müller's, 8".into(),
-        note: String::new(),
-        party: Some(8),
+        details: SlotDetails {
+            guest: "Müller's, 8".into(),
+            party: Some(8),
+            ..SlotDetails::default()
+        },
     };
     let room = Room {
         id: RoomId(3),
@@ -382,9 +344,7 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
         rooms: Vec::new(),
         stock: Vec::new(),
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     };
     assert_eq!(
         said(&group, garden, None),
@@ -398,7 +358,7 @@ fn an_event_says_who_what_when_and_why() {
         id: 3,
         at: utc("2027-06-30T12:00:00Z"),
         kind: EventKind::Cancelled,
-        subject: Subject::SlotHold(SlotHoldId(17), RoomId(1)),
+        subject: EventSubject::SlotHold(SlotHoldId(17), RoomId(1)),
         subject_name: "Blue room".into(),
         guest: "Müller".into(),
         quantity: None,

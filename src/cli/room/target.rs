@@ -7,18 +7,15 @@ use crate::domain::{BookedBy, Command, Room, SiteCalendar, SlotHold, SlotHoldId}
 use crate::store::SiteStore;
 
 /// What was typed; something was.
-pub struct Target {
-    /// The other room.
-    pub to_room: Option<String>,
-    /// The new start.
-    pub from: Option<String>,
-    /// The new end.
-    pub to: Option<String>,
+pub(crate) struct Target {
+    pub(crate) to_room: Option<String>,
+    pub(crate) from: Option<String>,
+    pub(crate) to: Option<String>,
 }
 
 impl Target {
     /// The command that moves a claim there. It names only what changes, so that asked again it is the same (R21).
-    pub async fn command(
+    pub(crate) async fn command(
         self,
         site_store: &SiteStore,
         arguments: ClaimArguments,

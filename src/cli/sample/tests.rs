@@ -11,21 +11,17 @@ fn day() -> SampleDay {
 }
 
 fn rooms() -> Vec<Room> {
-    let site_store = SiteFile::parse(SITE_FILE).unwrap();
-    let rooms = site_store
-        .rooms
-        .into_iter()
-        .zip(1..)
-        .map(|(room, id)| Room {
-            id: RoomId(id),
-            name: room.name,
-            capacity: room.capacity,
-            booked_by: room.booked_by,
-            night_times: room.night_times,
-            turnaround: room.turnaround,
-            features: room.features,
-            retired_at: None,
-        });
+    let site_file = SiteFile::parse(SITE_FILE).unwrap();
+    let rooms = site_file.rooms.into_iter().zip(1..).map(|(room, id)| Room {
+        id: RoomId(id),
+        name: room.name,
+        capacity: room.capacity,
+        booked_by: room.booked_by,
+        night_times: room.night_times,
+        turnaround: room.turnaround,
+        features: room.features,
+        retired_at: None,
+    });
     rooms.collect()
 }
 
@@ -90,10 +86,10 @@ fn something_is_left_to_see_today_whenever_they_are_loaded() {
 
 #[test]
 fn every_sample_can_be_read_and_fits_the_house() {
-    let site_store = SiteFile::parse(SITE_FILE).unwrap();
+    let site_file = SiteFile::parse(SITE_FILE).unwrap();
     let day = day();
     for sale in &day.sale {
-        let item = site_store
+        let item = site_file
             .items
             .iter()
             .find(|item| item.name == sale.item)
@@ -114,7 +110,7 @@ fn every_sample_can_be_read_and_fits_the_house() {
         assert_eq!(length(ttl).is_some(), state == State::Held);
     }
     for booking in &day.booking {
-        let room = site_store
+        let room = site_file
             .rooms
             .iter()
             .find(|room| room.name == booking.room)

@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::dialog::Dialog;
 use crate::console::model::keymap::{ActionName, KeyRow};
 use crate::console::model::pending::Pending;
-use crate::domain::{Command, Done, Request};
+use crate::domain::{Command, Request, Success};
 
 /// Something that a key does.
 pub(crate) struct Action {
@@ -35,7 +35,7 @@ pub(crate) struct Action {
     /// What its dialog asks for, if it opens one.
     pub form: Option<&'static Form>,
     /// What is said, and done on the screen, when the database has done what it asked for.
-    pub done: fn(&mut Model, &Request, &Done) -> String,
+    pub done: fn(&mut Model, &Request, &Success) -> String,
 }
 
 /// Where an action can be asked for.

@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::cursor::{Panel, Target};
 use crate::console::model::dialog::{Dialog, Field, Subject};
 use crate::console::model::keymap::ActionName;
-use crate::domain::{Command, Done, Purpose, Request};
+use crate::domain::{Command, Purpose, Request, Success};
 use crate::terminal::text::display;
 
 const REASON: &str = "Reason";
@@ -84,8 +84,8 @@ fn submit(_: &mut Model, dialog: &Dialog) -> Submission {
     })
 }
 
-fn done(model: &mut Model, _: &Request, done: &Done) -> String {
-    let Done::Slot(claim) = done else {
+fn done(model: &mut Model, _: &Request, done: &Success) -> String {
+    let Success::Slot(claim) = done else {
         return String::new();
     };
     model.cursor.unstretch();

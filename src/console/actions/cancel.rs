@@ -9,7 +9,7 @@ use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::cursor::Target;
 use crate::console::model::dialog::{Dialog, Field, Subject};
-use crate::domain::{ClaimState, Command, Done, Purpose, Refusal, Request, SlotHold, StockHold};
+use crate::domain::{ClaimState, Command, Purpose, Refusal, Request, SlotHold, StockHold, Success};
 use crate::terminal::text::display;
 
 const REASON: &str = "Reason";
@@ -117,10 +117,10 @@ fn submit(_: &mut Model, dialog: &Dialog) -> Submission {
     }
 }
 
-fn done(model: &mut Model, _: &Request, done: &Done) -> String {
+fn done(model: &mut Model, _: &Request, done: &Success) -> String {
     let (what, guest) = match done {
-        Done::Slot(claim) => (words::slot(model, claim), &claim.guest),
-        Done::Stock(claim) => (words::stock(claim), &claim.guest),
+        Success::Slot(claim) => (words::slot(model, claim), &claim.guest),
+        Success::Stock(claim) => (words::stock(claim), &claim.guest),
         _ => return String::new(),
     };
     format!("Given back: {what}{}.", words::guest(guest))

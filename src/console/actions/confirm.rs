@@ -8,7 +8,7 @@ use crate::console::effect::Effect;
 use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::cursor::Target;
-use crate::domain::{Command, Done, Request, SlotHold, StockHold};
+use crate::domain::{Command, Request, SlotHold, StockHold, Success};
 
 pub(super) const ACTION: Action = Action {
     name: names::CONFIRM,
@@ -64,17 +64,17 @@ fn act(model: &mut Model, press: Press) -> Vec<Effect> {
     vec![ask(model, names::CONFIRM, press, command)]
 }
 
-fn done(model: &mut Model, _: &Request, done: &Done) -> String {
+fn done(model: &mut Model, _: &Request, done: &Success) -> String {
     match done {
-        Done::Slot(claim) => {
+        Success::Slot(claim) => {
             let guest = words::guest(&claim.guest);
             format!("Confirmed: {}{guest}.", words::slot(model, claim))
         }
-        Done::Stock(claim) => {
+        Success::Stock(claim) => {
             let guest = words::guest(&claim.guest);
             format!("Sold: {}{guest}.", words::stock(claim))
         }
-        Done::Group(group) => format!("Confirmed: {}.", words::group(group)),
+        Success::Group(group) => format!("Confirmed: {}.", words::group(group)),
         _ => String::new(),
     }
 }

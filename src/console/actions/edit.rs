@@ -9,7 +9,7 @@ use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::cursor::Target;
 use crate::console::model::dialog::{Dialog, Field, Subject};
-use crate::domain::{Change, ClaimState, Command, Done, Purpose, Request};
+use crate::domain::{Change, ClaimState, Command, Purpose, Request, SlotEdit, Success};
 use crate::terminal::text::display;
 
 const GUEST: &str = "Guest";
@@ -78,15 +78,14 @@ fn submit(_: &mut Model, dialog: &Dialog) -> Submission {
         Err(complaint) => return Submission::Complain(complaint),
     };
     let [guest, note] = [GUEST, NOTE].map(|label| dialog.changed(label).map(str::to_owned));
-    if guest.is_none() && note.is_none() && party == Change::Keep {
+    let edit = SlotEdit { guest, note, party };
+    if edit == SlotEdit::default() {
         return Submission::Close;
     }
     Submission::Ask(Command::EditSlot {
         hold,
         expect_version: Some(version),
-        guest,
-        note,
-        party,
+        edit,
     })
 }
 
@@ -106,8 +105,8 @@ fn party(dialog: &Dialog) -> Result<Change<i32>, String> {
     }
 }
 
-fn done(model: &mut Model, _: &Request, done: &Done) -> String {
-    let Done::Slot(claim) = done else {
+fn done(model: &mut Model, _: &Request, done: &Success) -> String {
+    let Success::Slot(claim) = done else {
         return String::new();
     };
     let guest = words::guest(&claim.guest);

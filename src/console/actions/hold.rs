@@ -12,7 +12,8 @@ use crate::console::model::cursor::{Panel, StockCursor, Target};
 use crate::domain::duration::spoken;
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{
-    ClaimState, Command, Done, Period, Refusal, Request, RoomId, SlotHold, StockHold,
+    ClaimState, Command, Period, Refusal, Request, RoomId, SlotDetails, SlotHold, StockHold,
+    Success,
 };
 
 pub(super) const ACTION: Action = Action {
@@ -97,15 +98,13 @@ fn hold_slot(room: RoomId, period: Period) -> Command {
         room,
         period,
         ttl: None,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
+        details: SlotDetails::default(),
     }
 }
 
-fn done(model: &mut Model, request: &Request, done: &Done) -> String {
+fn done(model: &mut Model, request: &Request, done: &Success) -> String {
     let (what, next) = match done {
-        Done::Slot(claim) => {
+        Success::Slot(claim) => {
             show_held(model, &request.command, claim);
             let until = words::until(model, claim.expires_at);
             let next: &[_] = &[
@@ -115,7 +114,7 @@ fn done(model: &mut Model, request: &Request, done: &Done) -> String {
             ];
             (format!("{}{until}", words::slot(model, claim)), next)
         }
-        Done::Stock(claim) => {
+        Success::Stock(claim) => {
             show_held_stock(model, claim);
             let ttl = claim
                 .expires_at

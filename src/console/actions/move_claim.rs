@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::cursor::{Panel, Target};
 use crate::console::model::grab::{Grab, GrabKind};
 use crate::console::model::notice::Tone;
-use crate::domain::{Command, Done, Request};
+use crate::domain::{Command, Request, Success};
 
 pub(crate) const ACTION: Action = Action {
     name: names::MOVE,
@@ -93,8 +93,8 @@ pub(crate) fn put_down(model: &mut Model, press: Press) -> Vec<Effect> {
     vec![ask(model, names::MOVE, press, command)]
 }
 
-fn done(model: &mut Model, _: &Request, done: &Done) -> String {
-    let Done::Slot(claim) = done else {
+fn done(model: &mut Model, _: &Request, done: &Success) -> String {
+    let Success::Slot(claim) = done else {
         return String::new();
     };
     model.cursor_moved();

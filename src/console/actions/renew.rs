@@ -9,7 +9,7 @@ use crate::console::message::Press;
 use crate::console::model::Model;
 use crate::console::model::cursor::Target;
 use crate::console::model::keymap::ActionName;
-use crate::domain::{ClaimState, Command, Done, Request, SlotHold, StockHold};
+use crate::domain::{ClaimState, Command, Request, SlotHold, StockHold, Success};
 
 pub(super) const ACTION: Action = Action {
     name: ActionName("renew"),
@@ -76,11 +76,11 @@ fn act(model: &mut Model, press: Press) -> Vec<Effect> {
     vec![ask(model, ACTION.name, press, command)]
 }
 
-fn done(model: &mut Model, _: &Request, done: &Done) -> String {
+fn done(model: &mut Model, _: &Request, done: &Success) -> String {
     let (what, deadline) = match done {
-        Done::Slot(claim) => (words::slot(model, claim), claim.expires_at),
-        Done::Stock(claim) => (words::stock(claim), claim.expires_at),
-        Done::Group(group) => (words::group(group), words::group_deadline(group)),
+        Success::Slot(claim) => (words::slot(model, claim), claim.expires_at),
+        Success::Stock(claim) => (words::stock(claim), claim.expires_at),
+        Success::Group(group) => (words::group(group), words::group_deadline(group)),
         _ => return String::new(),
     };
     format!("Renewed: {what}{}.", words::until(model, deadline))

@@ -1,7 +1,9 @@
 //! Commands that were sent and not answered yet, and what each of them is about.
 
 use crate::console::model::keymap::ActionName;
-use crate::domain::{Command, GroupId, ItemId, Period, Request, RoomId, SlotHoldId, StockHoldId};
+use crate::domain::{
+    ClaimId, Command, GroupId, ItemId, Period, Request, RoomId, SlotHoldId, StockHoldId,
+};
 
 /// A command that was sent and not answered yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,31 +45,23 @@ impl Pending {
 
     /// Whether it is about a claim on a room, or about the group that the claim belongs to.
     pub(crate) fn is_about_slot(&self, claim: SlotHoldId, group: Option<GroupId>) -> bool {
-        match self.request.command {
-            Command::ConfirmSlot { hold, .. }
-            | Command::CancelSlot { hold, .. }
-            | Command::EditSlot { hold, .. }
-            | Command::RenewSlot { hold, .. }
-            | Command::MoveSlot { hold, .. } => hold == claim,
+        match self.request.command.claim() {
+            Some(ClaimId::Slot(hold)) => hold == claim,
             _ => self.is_about_group(group),
         }
     }
 
     /// The same for a claim on stock.
     pub(crate) fn is_about_stock(&self, claim: StockHoldId, group: Option<GroupId>) -> bool {
-        match self.request.command {
-            Command::ConfirmStock { hold, .. }
-            | Command::CancelStock { hold, .. }
-            | Command::RenewStock { hold, .. } => hold == claim,
+        match self.request.command.claim() {
+            Some(ClaimId::Stock(hold)) => hold == claim,
             _ => self.is_about_group(group),
         }
     }
 
     fn is_about_group(&self, group: Option<GroupId>) -> bool {
-        match self.request.command {
-            Command::ConfirmGroup { group: asked } | Command::RenewGroup { group: asked, .. } => {
-                group == Some(asked)
-            }
+        match self.request.command.claim() {
+            Some(ClaimId::Group(asked)) => group == Some(asked),
             _ => false,
         }
     }

@@ -8,7 +8,7 @@ use crate::console::message::{Message, Press};
 use crate::console::model::dialog::Subject;
 use crate::console::tests::fixtures::{press, request, sample_snapshot};
 use crate::console::tests::{Desk, commands};
-use crate::domain::{Change, Command, Refusal, SlotHoldId, Version};
+use crate::domain::{Change, Command, Refusal, SlotEdit, SlotHoldId, Version};
 
 fn asks_to_cancel() -> Desk {
     let mut desk = Desk::new();
@@ -119,9 +119,10 @@ fn only_what_was_changed_is_written() {
     let wanted = Command::EditSlot {
         hold: SlotHoldId(1),
         expect_version: Some(Version(1)),
-        guest,
-        note: None,
-        party: Change::Keep,
+        edit: SlotEdit {
+            guest,
+            ..SlotEdit::default()
+        },
     };
     assert_eq!(asked, [wanted]);
 
@@ -243,7 +244,10 @@ fn a_party_is_a_number() {
         matches!(
             asked[..],
             [Command::EditSlot {
-                party: Change::Set(80),
+                edit: SlotEdit {
+                    party: Change::Set(80),
+                    ..
+                },
                 ..
             }]
         ),
@@ -266,7 +270,10 @@ fn a_party_that_was_written_down_can_be_cleared() {
         matches!(
             asked[..],
             [Command::EditSlot {
-                party: Change::Clear,
+                edit: SlotEdit {
+                    party: Change::Clear,
+                    ..
+                },
                 ..
             }]
         ),

@@ -5,7 +5,7 @@ use crokey::key;
 use crate::console::message::Message;
 use crate::console::tests::Desk;
 use crate::console::tests::fixtures::{event, frame, sample_snapshot, screen};
-use crate::domain::{EventKind, Subject};
+use crate::domain::{EventKind, EventSubject};
 use crate::terminal::theme::{Background, Colours, Theme};
 
 /// The claim is gone from the snapshot, and the feed says how.
@@ -13,7 +13,7 @@ fn end(desk: &mut Desk, kind: EventKind, by: &str) {
     desk.snapshot(|snapshot| {
         let claim = snapshot.claims.remove(0);
         let mut event = event(100, 0, kind, &snapshot.rooms[0], &claim.guest);
-        event.subject = Subject::SlotHold(claim.id, claim.room);
+        event.subject = EventSubject::SlotHold(claim.id, claim.room);
         event.desk = crate::domain::Desk(by.into());
         event.reason = "double booking".into();
         snapshot.events.insert(0, event);

@@ -14,8 +14,9 @@ use crate::console::message::{Message, Press};
 use crate::console::model::Model;
 use crate::console::{update, view};
 use crate::domain::{
-    BookedBy, ClaimState, Desk, Event, EventKind, Item, ItemId, Period, Purpose, RequestId, Room,
-    RoomId, Site, SiteCalendar, SlotHold, SlotHoldId, StockHold, StockHoldId, Subject, examples,
+    BookedBy, ClaimState, Desk, Event, EventKind, EventSubject, Item, ItemId, Period, Purpose,
+    RequestId, Room, RoomId, Site, SiteCalendar, SlotHold, SlotHoldId, StockHold, StockHoldId,
+    examples,
 };
 use crate::store::{Snapshot, WatchEvent};
 use crate::terminal::theme::Theme;
@@ -106,7 +107,7 @@ pub(crate) fn event(id: i64, minutes_ago: i64, kind: EventKind, room: &Room, gue
         id,
         at: now() - TimeDelta::minutes(minutes_ago),
         kind,
-        subject: Subject::SlotHold(SlotHoldId(id), room.id),
+        subject: EventSubject::SlotHold(SlotHoldId(id), room.id),
         subject_name: room.name.clone(),
         guest: guest.into(),
         quantity: None,

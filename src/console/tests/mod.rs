@@ -19,7 +19,9 @@ use crate::console::message::{Fault, Message};
 use crate::console::model::Model;
 use crate::console::tests::fixtures::{console, now, press, request, sample_snapshot};
 use crate::console::update::update;
-use crate::domain::{Answer, Command, Done, Refusal, Refused, Request, RequestId, SlotHold};
+use crate::domain::{
+    Answer, Command, Refusal, RefusalAnswer, Request, RequestId, SlotHold, Success,
+};
 use crate::store::{Snapshot, WatchEvent};
 
 /// A console under test: keys go in, commands come out.
@@ -99,7 +101,7 @@ impl Desk {
     }
 
     fn done(&mut self, id: RequestId, claim: SlotHold) {
-        let answer = answer(Ok(Done::Slot(claim)));
+        let answer = answer(Ok(Success::Slot(claim)));
         self.tell(Message::Answered {
             request: id,
             result: Ok(Box::new(answer)),
@@ -137,7 +139,7 @@ impl Desk {
     }
 }
 
-fn answer(outcome: Result<Done, Refused>) -> Answer {
+fn answer(outcome: Result<Success, RefusalAnswer>) -> Answer {
     Answer {
         outcome,
         repeated: false,

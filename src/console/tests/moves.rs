@@ -11,8 +11,8 @@ use crate::console::tests::fixtures::{at, now, period};
 use crate::console::tests::{Desk, commands};
 use crate::domain::refusal::SlotTaken;
 use crate::domain::{
-    Alternative, ClaimState, Command, Done, Group, GroupId, Period, Purpose, Refusal, RoomId,
-    SlotHold, SlotHoldId, StockHoldId, Version,
+    Alternative, ClaimState, Command, Group, GroupId, Period, Purpose, Refusal, RoomId, SlotHold,
+    SlotHoldId, StockHoldId, Success, Version,
 };
 
 /// With the cursor on a claim.
@@ -177,7 +177,7 @@ fn a_claim_that_ends_while_it_is_in_hand_is_gone() {
         let mut event = snapshot.events[0].clone();
         event.id = 99;
         event.kind = crate::domain::EventKind::Cancelled;
-        event.subject = crate::domain::Subject::SlotHold(SlotHoldId(2), RoomId(1));
+        event.subject = crate::domain::EventSubject::SlotHold(SlotHoldId(2), RoomId(1));
         snapshot.events.insert(0, event);
         snapshot.claims.retain(|claim| claim.id != SlotHoldId(2));
     });
@@ -327,7 +327,7 @@ fn r20_a_member_of_a_group_is_confirmed_and_renewed_with_all_the_others() {
     };
     desk.tell(Message::Answered {
         request: crate::console::tests::request(3),
-        result: Ok(Box::new(super::answer(Ok(Done::Group(whole))))),
+        result: Ok(Box::new(super::answer(Ok(Success::Group(whole))))),
     });
     assert_eq!(desk.notice(), "Confirmed: group 3, 2 claims.");
     assert_eq!(known(&desk, 2).state, ClaimState::Confirmed);

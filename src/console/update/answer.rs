@@ -7,7 +7,7 @@ use crate::console::model::Model;
 use crate::console::model::dialog::Subject;
 use crate::console::model::notice::Tone;
 use crate::console::model::pending::Pending;
-use crate::domain::{Answer, Done, Refusal, Refused, Request, RequestId};
+use crate::domain::{Answer, Refusal, RefusalAnswer, Request, RequestId, Success};
 use crate::terminal::text::display;
 
 pub(super) fn answered(
@@ -44,7 +44,7 @@ pub(super) fn answered(
                     succeed(model, &pending, &done);
                     vec![Effect::DRAW]
                 }
-                Err(Refused { refusal, .. }) => {
+                Err(RefusalAnswer { refusal, .. }) => {
                     refused(model, &pending.request, &refusal);
                     vec![Effect::DRAW, Effect::Refresh]
                 }
@@ -61,7 +61,7 @@ fn accept(model: &mut Model, answer: &Answer) {
     if let Some(claim) = answer.stock() {
         model.accept_stock(claim.clone(), answer.now);
     }
-    if let Ok(Done::Group(group)) = &answer.outcome {
+    if let Ok(Success::Group(group)) = &answer.outcome {
         for claim in &group.slots {
             model.accept_slot(claim.clone(), answer.now);
         }
@@ -90,7 +90,7 @@ fn complain(model: &mut Model, id: RequestId, tone: Tone, sentence: &str) {
     }
 }
 
-fn succeed(model: &mut Model, pending: &Pending, done: &Done) {
+fn succeed(model: &mut Model, pending: &Pending, done: &Success) {
     if let Some(action) = actions::find(pending.action) {
         let sentence = (action.done)(model, &pending.request, done);
         model.say(Tone::Good, &sentence);

@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::clock::{Clock, Connection};
 use crate::console::model::cursor::{EndedClaim, StockCursor};
 use crate::console::model::notice::Tone;
-use crate::domain::{ClaimState, Event, EventKind, ItemId, SlotHoldId, StockHoldId, Subject};
+use crate::domain::{ClaimState, Event, EventKind, EventSubject, ItemId, SlotHoldId, StockHoldId};
 use crate::store::{Snapshot, WatchEvent};
 
 pub(super) fn event(model: &mut Model, event: WatchEvent, at: Duration) -> Vec<Effect> {
@@ -73,9 +73,9 @@ pub(super) fn show(model: &mut Model, snapshot: Arc<Snapshot>) {
         let ends = news.filter_map(|event| Some((event, end(event)?)));
         for (event, state) in ends.collect::<Vec<_>>().into_iter().rev() {
             match event.subject {
-                Subject::SlotHold(id, _) => slot_ended(model, event, id, state),
-                Subject::StockHold(id, item) => stock_ended(model, event, id, item, state),
-                Subject::Room(_) | Subject::Item(_) | Subject::Site => {}
+                EventSubject::SlotHold(id, _) => slot_ended(model, event, id, state),
+                EventSubject::StockHold(id, item) => stock_ended(model, event, id, item, state),
+                EventSubject::Room(_) | EventSubject::Item(_) | EventSubject::Site => {}
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::demo::scenario::{Actor, Outcome};
 use crate::demo::script::Order;
 use crate::demo::{Desks, Which, steps};
 use crate::domain::sentences::fault::Rollback;
-use crate::domain::{Answer, ClaimId, Desk, Done, Request, RequestId};
+use crate::domain::{Answer, ClaimId, Desk, Request, RequestId, Success};
 use crate::store::stepping::Ending;
 use crate::store::{Prompt, PromptAnswer, SiteStore, StepLimits, StepPlace, Stepwise, StoreError};
 use crate::terminal::text::display;
@@ -256,7 +256,7 @@ fn claim_of(answer: &Answer) -> Option<ClaimId> {
     let slot = || answer.slot().map(|hold| ClaimId::Slot(hold.id));
     let stock = || answer.stock().map(|hold| ClaimId::Stock(hold.id));
     match &answer.outcome {
-        Ok(Done::Group(group)) => Some(ClaimId::Group(group.id)),
+        Ok(Success::Group(group)) => Some(ClaimId::Group(group.id)),
         _ => slot().or_else(stock),
     }
 }

@@ -6,7 +6,8 @@ use crate::demo::scenario::hand::Goal;
 use crate::demo::scenario::words::{self, Hole};
 use crate::demo::scenario::{Ask, Place};
 use crate::domain::{
-    ClaimId, Command, Item, Period, Room, RoomId, SiteCalendar, SlotHoldId, SlotLine, StockLine,
+    ClaimId, Command, Item, Period, Room, RoomId, SiteCalendar, SlotDetails, SlotHoldId, SlotLine,
+    StockLine,
 };
 use crate::store::{SiteStore, StoreError};
 
@@ -218,9 +219,7 @@ impl Setting {
                     room: line.room,
                     period: line.period,
                     ttl,
-                    guest,
-                    note,
-                    party,
+                    details: SlotDetails::new(guest, note, party),
                 },
                 (place, None) => {
                     let line = self.stock(place)?;
@@ -245,9 +244,7 @@ impl Setting {
             rooms,
             stock,
             ttl,
-            guest,
-            note,
-            party,
+            details: SlotDetails::new(guest, note, party),
         })
     }
 

@@ -156,8 +156,10 @@ impl SlotTaken {
             (Some(ClaimState::Held), Some(deadline)) => {
                 format!("held until {}", calendar.clock_time(deadline))
             }
-            (Some(ClaimState::Confirmed), _) if self.purpose != Some(Purpose::Block) => {
-                "confirmed".to_owned()
+            (Some(state), _)
+                if state != ClaimState::Held && self.purpose != Some(Purpose::Block) =>
+            {
+                state.to_string()
             }
             _ => String::new(),
         };

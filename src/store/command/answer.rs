@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::domain::{
-    Answer, Applied, Claim, Done, FailedLine, Group, Item, Refusal, Refused, Room, ServerAnswer,
-    SiteChange, SlotHold, StockHold,
+    Answer, Claim, FailedLine, FileChange, Group, Item, Refusal, RefusalAnswer, Room, ServerAnswer,
+    SiteChange, SlotHold, StockHold, Success,
 };
 use crate::store::connection::error::StoreError;
 use crate::store::read::decode::{read, unreadable};
@@ -25,7 +25,7 @@ pub(super) struct AnswerRow {
     item: Option<Item>,
     room: Option<Room>,
     site: Option<SiteRow>,
-    applied: Option<Vec<Applied>>,
+    applied: Option<Vec<FileChange>>,
 }
 
 impl AnswerRow {
@@ -53,17 +53,17 @@ impl TryFrom<AnswerRow> for Answer {
             .and_then(|line| FailedLine::deserialize(line).ok());
         let refusal = row.refusal()?;
         let outcome = match refusal {
-            Some(refusal) => Err(Refused {
+            Some(refusal) => Err(RefusalAnswer {
                 refusal,
                 claim: row.slot.map(Claim::Slot).or(row.stock.map(Claim::Stock)),
                 line,
             }),
             None => Ok(None
-                .or(row.slot.map(Done::Slot))
-                .or(row.stock.map(Done::Stock))
-                .or(row.group.map(Done::Group))
-                .or(row.item.map(Done::Item))
-                .or(row.room.map(Done::Room))
+                .or(row.slot.map(Success::Slot))
+                .or(row.stock.map(Success::Stock))
+                .or(row.group.map(Success::Group))
+                .or(row.item.map(Success::Item))
+                .or(row.room.map(Success::Room))
                 .ok_or_else(|| unreadable("an answer about nothing"))?),
         };
         Ok(Self {
@@ -85,7 +85,7 @@ impl TryFrom<AnswerRow> for ServerAnswer {
                     .site
                     .ok_or_else(|| unreadable("an answer about no site"))?
                     .try_into()?,
-                applied: row.applied.unwrap_or_default(),
+                changes: row.applied.unwrap_or_default(),
             }),
         };
         Ok(Self {

@@ -71,24 +71,24 @@ macro_rules! commands {
 commands! {
     Command (site: i64, id: uuid::Uuid, desk: &str);
 
-    HoldSlot { room, period, ttl, guest, note, party } => hold_slot,
+    HoldSlot { room, period, ttl, details } => hold_slot,
         "SELECT hold_slot($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        [site, id, desk, room.0, period.start(), period.end(), *ttl as _, guest, note, *party];
+        [site, id, desk, room.0, period.start(), period.end(), *ttl as _, details.guest, details.note, details.party];
     BlockSlot { room, period, reason } => block_slot,
         "SELECT block_slot($1, $2, $3, $4, $5, $6, $7)",
         [site, id, desk, room.0, period.start(), period.end(), reason];
-    ImportSlot { room, period, guest, note, party } => import_slot,
+    ImportSlot { room, period, details } => import_slot,
         "SELECT import_slot($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-        [site, id, desk, room.0, period.start(), period.end(), guest, note, *party];
+        [site, id, desk, room.0, period.start(), period.end(), details.guest, details.note, details.party];
     ConfirmSlot { hold, expect_version } => confirm_slot,
         "SELECT confirm_slot($1, $2, $3, $4, $5)",
         [site, id, desk, hold.0, expect_version.map(|version| version.0)];
     CancelSlot { hold, expect_version, reason } => cancel_slot,
         "SELECT cancel_slot($1, $2, $3, $4, $5, $6)",
         [site, id, desk, hold.0, reason, expect_version.map(|version| version.0)];
-    EditSlot { hold, expect_version, guest, note, party } => edit_slot,
+    EditSlot { hold, expect_version, edit } => edit_slot,
         "SELECT edit_slot($1, $2, $3, $4, $5, $6, $7, $8)",
-        [site, id, desk, hold.0, guest.as_deref(), note.as_deref(), party_number(*party), expect_version.map(|version| version.0)];
+        [site, id, desk, hold.0, edit.guest.as_deref(), edit.note.as_deref(), party_number(edit.party), expect_version.map(|version| version.0)];
     RenewSlot { hold, expect_version, ttl } => renew_slot,
         "SELECT renew_slot($1, $2, $3, $4, $5, $6)",
         [site, id, desk, hold.0, *ttl as _, expect_version.map(|version| version.0)];
@@ -110,9 +110,9 @@ commands! {
     RenewStock { hold, expect_version, ttl } => renew_stock,
         "SELECT renew_stock($1, $2, $3, $4, $5, $6)",
         [site, id, desk, hold.0, *ttl as _, expect_version.map(|version| version.0)];
-    HoldGroup { rooms, stock, ttl, guest, note, party } => hold_group,
+    HoldGroup { rooms, stock, ttl, details } => hold_group,
         "SELECT hold_group($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-        [site, id, desk, slot_lines(rooms), stock_lines(stock), *ttl as _, guest, note, *party];
+        [site, id, desk, slot_lines(rooms), stock_lines(stock), *ttl as _, details.guest, details.note, details.party];
     ConfirmGroup { group } => confirm_group,
         "SELECT confirm_group($1, $2, $3, $4)",
         [site, id, desk, group.0];

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::domain::{
-    ClaimState, Desk, Event, EventKind, ItemId, RequestId, RoomId, Site, SiteCalendar, SiteId,
-    SlotHoldId, StockHoldId, Subject,
+    ClaimState, Desk, Event, EventKind, EventSubject, ItemId, RequestId, RoomId, Site,
+    SiteCalendar, SiteId, SlotHoldId, StockHoldId,
 };
 use crate::store::connection::error::StoreError;
 use crate::store::read::decode::unreadable;
@@ -89,11 +89,11 @@ impl TryFrom<EventRow> for Event {
             row.room_id,
             row.item_id,
         ) {
-            (Some(hold), _, Some(room), _) => Subject::SlotHold(hold, room),
-            (_, Some(hold), _, Some(item)) => Subject::StockHold(hold, item),
-            (None, None, Some(room), _) => Subject::Room(room),
-            (None, None, None, Some(item)) => Subject::Item(item),
-            (None, None, None, None) => Subject::Site,
+            (Some(hold), _, Some(room), _) => EventSubject::SlotHold(hold, room),
+            (_, Some(hold), _, Some(item)) => EventSubject::StockHold(hold, item),
+            (None, None, Some(room), _) => EventSubject::Room(room),
+            (None, None, None, Some(item)) => EventSubject::Item(item),
+            (None, None, None, None) => EventSubject::Site,
             _ => return Err(unreadable("event")),
         };
         Ok(Self {

@@ -220,30 +220,8 @@ pub(super) async fn deadline(
     site: SiteId,
     command: &Command,
 ) -> Result<Option<Deadline>, sqlx::Error> {
-    let claim = match command {
-        Command::ConfirmSlot { hold, .. }
-        | Command::CancelSlot { hold, .. }
-        | Command::EditSlot { hold, .. }
-        | Command::RenewSlot { hold, .. }
-        | Command::MoveSlot { hold, .. }
-        | Command::SwapSlots { first: hold, .. } => ClaimId::Slot(*hold),
-        Command::ConfirmStock { hold, .. }
-        | Command::CancelStock { hold, .. }
-        | Command::RenewStock { hold, .. } => ClaimId::Stock(*hold),
-        Command::ConfirmGroup { group }
-        | Command::RenewGroup { group, .. }
-        | Command::CancelGroup { group, .. } => ClaimId::Group(*group),
-        Command::HoldSlot { .. }
-        | Command::BlockSlot { .. }
-        | Command::ImportSlot { .. }
-        | Command::HoldStock { .. }
-        | Command::HoldGroup { .. }
-        | Command::ReceiveStock { .. }
-        | Command::AdjustStock { .. }
-        | Command::AddRoom { .. }
-        | Command::RetireRoom { .. }
-        | Command::AddItem { .. }
-        | Command::RetireItem { .. } => return Ok(None),
+    let Some(claim) = command.claim() else {
+        return Ok(None);
     };
     let (slot, stock, group) = match claim {
         ClaimId::Slot(hold) => (Some(hold.0), None, None),

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::domain::text::harmless;
-use crate::domain::{ClaimId, Done, SlotHoldId};
+use crate::domain::{ClaimId, SlotHoldId, Success};
 use crate::store::stepping::notices::StepReport;
 use crate::store::stepping::view::{Deadline, Return, Step, StepPlace, TracedStep};
 
@@ -136,14 +136,14 @@ impl Trace {
     pub(super) fn deadline(&self, place: &StepPlace) -> Option<Deadline> {
         if let StepPlace::Answered(answer) | StepPlace::Done(answer) = place {
             let (claim, at) = match answer.outcome.as_ref().ok()? {
-                Done::Slot(hold) => (ClaimId::Slot(hold.id), hold.expires_at),
-                Done::Stock(hold) => (ClaimId::Stock(hold.id), hold.expires_at),
-                Done::Group(group) => {
+                Success::Slot(hold) => (ClaimId::Slot(hold.id), hold.expires_at),
+                Success::Stock(hold) => (ClaimId::Stock(hold.id), hold.expires_at),
+                Success::Group(group) => {
                     let slots = group.slots.iter().filter_map(|hold| hold.expires_at);
                     let stock = group.stock.iter().filter_map(|hold| hold.expires_at);
                     (ClaimId::Group(group.id), slots.chain(stock).min())
                 }
-                Done::Room(_) | Done::Item(_) => return None,
+                Success::Room(_) | Success::Item(_) => return None,
             };
             return at.map(|at| Deadline { claim, at });
         }

@@ -3,11 +3,10 @@
 use crossterm::style::{Color, Stylize, style};
 use unicode_width::UnicodeWidthStr;
 
+use crate::cli::output::lab::{Paper, milliseconds, verdict_words};
 use crate::cli::output::table::{Align, aligned_table};
 use crate::demo::lab::{Measured, Verdict};
 use crate::store::lab::Subject;
-
-use crate::cli::output::lab::{Paper, milliseconds, verdict_words};
 
 /// No bar is longer, however wide the paper.
 const LONGEST_BAR: usize = 60;
@@ -93,7 +92,7 @@ fn figure(value: f64) -> String {
 }
 
 /// The figures of strategies for the same subject.
-pub fn figures(measured: &[&Measured], paper: Paper) -> Vec<String> {
+pub(crate) fn figures(measured: &[&Measured], paper: Paper) -> Vec<String> {
     let all = in_columns(Column::ALL, measured);
     if width(&all) + 2 + SHORTEST_CHART <= paper.width {
         return painted(with_bars(all, measured, paper), measured, paper);
@@ -141,7 +140,7 @@ fn with_bars(mut lines: Vec<String>, measured: &[&Measured], paper: Paper) -> Ve
 }
 
 /// Full for answers that can be trusted, light where some were wrong.
-pub fn bar_sign(wrong: bool, paper: Paper) -> &'static str {
+pub(crate) fn bar_sign(wrong: bool, paper: Paper) -> &'static str {
     match (wrong, paper.ascii) {
         (false, false) => "█",
         (true, false) => "░",
