@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
-use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection, PgRow};
+use sqlx::query::{Map, QueryScalar};
+use sqlx::{FromRow, Postgres};
 
 use crate::domain::{Desk, Item, Room, Site};
 use crate::store::connection::connections::Connections;
@@ -131,6 +133,63 @@ impl Store {
             Err(error) if kind(&error) == Kind::Schema => Err(self.explain_missing(&error).await),
             Err(error) => Err(fault(&error)),
         }
+    }
+
+    /// The same for a statement that gives one value.
+    pub(super) async fn ask_value<'q, T>(
+        &self,
+        query: impl Fn() -> QueryScalar<'q, Postgres, T, PgArguments>,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + Unpin,
+        (T,): for<'r> FromRow<'r, PgRow>,
+    {
+        self.ask(|mut connection| {
+            let query = query();
+            async move {
+                let value = query.fetch_one(&mut connection).await;
+                (connection, value)
+            }
+        })
+        .await
+    }
+
+    /// The same for a statement that gives one row.
+    pub(super) async fn ask_row<'q, T, Reader>(
+        &self,
+        query: impl Fn() -> Map<'q, Postgres, Reader, PgArguments>,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + Unpin,
+        Reader: FnMut(PgRow) -> Result<T, sqlx::Error> + Send,
+    {
+        self.ask(|mut connection| {
+            let query = query();
+            async move {
+                let row = query.fetch_one(&mut connection).await;
+                (connection, row)
+            }
+        })
+        .await
+    }
+
+    /// The same for a statement that gives as many rows as there are.
+    pub(super) async fn ask_rows<'q, T, Reader>(
+        &self,
+        query: impl Fn() -> Map<'q, Postgres, Reader, PgArguments>,
+    ) -> Result<Vec<T>, StoreError>
+    where
+        T: Send + Unpin,
+        Reader: FnMut(PgRow) -> Result<T, sqlx::Error> + Send,
+    {
+        self.ask(|mut connection| {
+            let query = query();
+            async move {
+                let rows = query.fetch_all(&mut connection).await;
+                (connection, rows)
+            }
+        })
+        .await
     }
 
     /// The same, with the database's own word for what went wrong.

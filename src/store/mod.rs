@@ -3,7 +3,7 @@
 //! - `connection`: the way to the server: connections, what an error means, and which schema the database has.
 //! - `command`: one autocommit statement each, spawned so that nobody can cancel a write halfway.
 //! - `read`: what is stored, as values of the domain.
-//! - `live`: keeps a console's picture fresh.
+//! - `live`: keeps a console's snapshot fresh.
 //! - [`stepping`]: a command that stops between the protocol's own steps.
 //! - `sandbox`: what demos and scenarios need besides: a site that goes with them, psql prompts, who waits for whom.
 //! - [`lab`]: strategies against double booking, in a schema of their own.

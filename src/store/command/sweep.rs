@@ -15,15 +15,12 @@ impl SiteStore {
         loop {
             let now = self
                 .store
-                .ask(async |mut connection| {
-                    let count = sqlx::query_scalar!(
+                .ask_value(|| {
+                    sqlx::query_scalar!(
                         r#"SELECT expire_next($1, $2) AS "expired!""#,
                         self.site.id.0,
                         desk.0
                     )
-                    .fetch_one(&mut connection)
-                    .await;
-                    (connection, count)
                 })
                 .await?;
             if now == 0 {
@@ -39,15 +36,12 @@ impl SiteStore {
     /// Takes a turn at the same, once, unless another console has just done so. Says how many claims expired.
     pub(crate) async fn sweep_turn(&self, desk: &Desk) -> Result<i32, StoreError> {
         self.store
-            .ask(async |mut connection| {
-                let expired = sqlx::query_scalar!(
+            .ask_value(|| {
+                sqlx::query_scalar!(
                     r#"SELECT sweep_turn($1, $2) AS "expired!""#,
                     self.site.id.0,
                     desk.0
                 )
-                .fetch_one(&mut connection)
-                .await;
-                (connection, expired)
             })
             .await
     }

@@ -1,4 +1,4 @@
-//! Keeps one console's picture of a site fresh: correct by polling the change log, fast by notice.
+//! Keeps one console's snapshot of a site fresh: correct by polling the change log, fast by notice.
 //!
 //! Runs as a task of its own and sends [`WatchEvent`]s; it also sweeps, so that a hold that runs out is written as
 //! expired within a second while any console is open (R11).
@@ -41,9 +41,9 @@ pub enum WatchEvent {
         /// The round trip.
         latency: Duration,
     },
-    /// A new picture, because something changed or another window was asked for.
+    /// A new snapshot, because something changed or another window was asked for.
     Snapshot(Arc<Snapshot>),
-    /// The database is away. The last picture stays; the watch goes on trying, and says `Alive` and `Snapshot` when it
+    /// The database is away. The last snapshot stays; the watch goes on trying, and says `Alive` and `Snapshot` when it
     /// is back.
     Lost {
         /// A full sentence for the person: what happened and what is being done.
@@ -60,7 +60,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at another window; its picture follows.
+    /// Looks at another window; its snapshot follows.
     pub(crate) fn look_at(&self, window: Period) {
         self.window.send_replace(window);
         self.look.notify_one();
@@ -150,7 +150,7 @@ impl Watcher {
         }
     }
 
-    /// Once around: what changed, what is due, and a new picture if there is a reason for one.
+    /// Once around: what changed, what is due, and a new snapshot if there is a reason for one.
     async fn turn(&mut self) -> Result<(), StoreError> {
         let fresh = self.seen.is_none();
         if fresh {
@@ -243,8 +243,8 @@ struct Changes {
 impl SiteStore {
     async fn changes_since(&self, seen: Option<&str>) -> Result<Changes, StoreError> {
         self.store
-            .ask(async |mut connection| {
-                let changes = sqlx::query_as!(
+            .ask_row(|| {
+                sqlx::query_as!(
                     Changes,
                     r#"
                     SELECT seen AS "seen!", now AS "now!", changes AS "count!"
@@ -253,9 +253,6 @@ impl SiteStore {
                     self.site.id.0,
                     seen
                 )
-                .fetch_one(&mut connection)
-                .await;
-                (connection, changes)
             })
             .await
     }

@@ -13,12 +13,7 @@ impl SiteStore {
     pub async fn rooms(&self) -> Result<Vec<Room>, StoreError> {
         let rooms = self
             .store
-            .ask(async |mut connection| {
-                let rooms = sqlx::query_scalar!("SELECT list_rooms($1)", self.site.id.0)
-                    .fetch_one(&mut connection)
-                    .await;
-                (connection, rooms)
-            })
+            .ask_value(|| sqlx::query_scalar!("SELECT list_rooms($1)", self.site.id.0))
             .await?;
         read(rooms, "rooms")
     }
@@ -30,12 +25,7 @@ impl SiteStore {
     pub async fn items(&self) -> Result<Vec<Item>, StoreError> {
         let items = self
             .store
-            .ask(async |mut connection| {
-                let items = sqlx::query_scalar!("SELECT list_items($1)", self.site.id.0)
-                    .fetch_one(&mut connection)
-                    .await;
-                (connection, items)
-            })
+            .ask_value(|| sqlx::query_scalar!("SELECT list_items($1)", self.site.id.0))
             .await?;
         read(items, "items")
     }

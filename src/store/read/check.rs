@@ -23,8 +23,8 @@ impl SiteStore {
     /// As [`SiteStore::slot_hold`].
     pub async fn check(&self) -> Result<Vec<Problem>, StoreError> {
         self.store
-            .ask(async |mut connection| {
-                let rows = sqlx::query_as!(
+            .ask_rows(|| {
+                sqlx::query_as!(
                     Problem,
                     r#"
                     SELECT rule AS "rule!", subject AS "subject!", problem AS "problem!"
@@ -32,9 +32,6 @@ impl SiteStore {
                     "#,
                     self.site.id.0
                 )
-                .fetch_all(&mut connection)
-                .await;
-                (connection, rows)
             })
             .await
     }

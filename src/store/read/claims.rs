@@ -70,12 +70,8 @@ impl SiteStore {
     ) -> Result<Option<T>, StoreError> {
         let found = self
             .store
-            .ask(async |mut connection| {
-                let found =
-                    sqlx::query_scalar!("SELECT look_up($1, $2, $3)", self.site.id.0, subject, id)
-                        .fetch_one(&mut connection)
-                        .await;
-                (connection, found)
+            .ask_value(|| {
+                sqlx::query_scalar!("SELECT look_up($1, $2, $3)", self.site.id.0, subject, id)
             })
             .await?;
         read(found, subject)
@@ -88,12 +84,8 @@ impl SiteStore {
     pub async fn kind_of(&self, number: i64) -> Result<Option<HoldKind>, StoreError> {
         let kind = self
             .store
-            .ask(async |mut connection| {
-                let kind =
-                    sqlx::query_scalar!("SELECT kind_of_claim($1, $2)", self.site.id.0, number)
-                        .fetch_one(&mut connection)
-                        .await;
-                (connection, kind)
+            .ask_value(|| {
+                sqlx::query_scalar!("SELECT kind_of_claim($1, $2)", self.site.id.0, number)
             })
             .await?;
         read(kind.map(Value::String), "kind")
@@ -109,8 +101,8 @@ impl SiteStore {
             let after = found.last().map_or(0, |hold| hold.id.0);
             let page = self
                 .store
-                .ask(async |mut connection| {
-                    let page = sqlx::query_scalar!(
+                .ask_value(|| {
+                    sqlx::query_scalar!(
                         r#"SELECT list_slots($1, $2, $3, $4, $5, $6, $7, $8) AS "page: List""#,
                         self.site.id.0,
                         filter.room.map(|room| room.0),
@@ -121,9 +113,6 @@ impl SiteStore {
                         after,
                         PAGE
                     )
-                    .fetch_one(&mut connection)
-                    .await;
-                    (connection, page)
                 })
                 .await?;
             if !add_page(&mut found, read_list(page, "claims")?) {
@@ -142,8 +131,8 @@ impl SiteStore {
             let after = found.last().map_or(0, |hold| hold.id.0);
             let page = self
                 .store
-                .ask(async |mut connection| {
-                    let page = sqlx::query_scalar!(
+                .ask_value(|| {
+                    sqlx::query_scalar!(
                         r#"SELECT list_stock_claims($1, $2, $3, $4, $5, $6) AS "page: List""#,
                         self.site.id.0,
                         filter.item.map(|item| item.0),
@@ -152,9 +141,6 @@ impl SiteStore {
                         after,
                         PAGE
                     )
-                    .fetch_one(&mut connection)
-                    .await;
-                    (connection, page)
                 })
                 .await?;
             if !add_page(&mut found, read_list(page, "claims")?) {
@@ -170,8 +156,8 @@ impl SiteStore {
     pub async fn claims_in(&self, window: Period) -> Result<Vec<SlotHold>, StoreError> {
         let claims = self
             .store
-            .ask(async |mut connection| {
-                let claims = sqlx::query_scalar!(
+            .ask_value(|| {
+                sqlx::query_scalar!(
                     r#"
                     SELECT coalesce(json_agg(c), '[]') AS "claims: List"
                     FROM claims_in_window($1, $2, $3) AS c
@@ -180,9 +166,6 @@ impl SiteStore {
                     window.start(),
                     window.end()
                 )
-                .fetch_one(&mut connection)
-                .await;
-                (connection, claims)
             })
             .await?;
         read_list(claims, "claims")

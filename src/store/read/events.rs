@@ -37,8 +37,8 @@ impl SiteStore {
             let after = found.last().map_or(0, |event| event.place(life_of_a_claim));
             let page = self
                 .store
-                .ask(async |mut connection| {
-                    let page = sqlx::query_scalar!(
+                .ask_value(|| {
+                    sqlx::query_scalar!(
                         r#"SELECT list_events($1, $2, $3, $4, $5, $6) AS "page: List""#,
                         self.site.id.0,
                         slot,
@@ -47,9 +47,6 @@ impl SiteStore {
                         after,
                         PAGE
                     )
-                    .fetch_one(&mut connection)
-                    .await;
-                    (connection, page)
                 })
                 .await?;
             if !add_page(&mut found, read_list(page, "events")?) {

@@ -33,8 +33,8 @@ impl SiteStore {
         }
         let found = self
             .store
-            .ask(async |mut connection| {
-                let found = sqlx::query_scalar!(
+            .ask_value(|| {
+                sqlx::query_scalar!(
                     "SELECT find_free($1, $2, $3, $4, $5, $6)",
                     self.site.id.0,
                     search.window.start(),
@@ -43,9 +43,6 @@ impl SiteStore {
                     search.party,
                     &search.features
                 )
-                .fetch_one(&mut connection)
-                .await;
-                (connection, found)
             })
             .await?;
         read(found, "free rooms")

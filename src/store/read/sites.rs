@@ -44,12 +44,7 @@ impl Store {
     /// Every site, those of demos too.
     pub(crate) async fn all_sites(&self) -> Result<Vec<Site>, StoreError> {
         let sites = self
-            .ask(async |mut connection| {
-                let sites = sqlx::query_scalar!("SELECT list_sites()")
-                    .fetch_one(&mut connection)
-                    .await;
-                (connection, sites)
-            })
+            .ask_value(|| sqlx::query_scalar!("SELECT list_sites()"))
             .await?;
         read::<Vec<SiteRow>>(sites, "sites")?
             .into_iter()
@@ -65,12 +60,7 @@ impl Store {
     /// [`StoreError::SchemaTooOld`], [`StoreError::SchemaTooNew`], [`StoreError::OutOfReach`] and faults.
     pub async fn open_site(&self, name: Option<&str>) -> Result<SiteOpening, StoreError> {
         let opened = self
-            .ask(async |mut connection| {
-                let opened = sqlx::query_scalar!("SELECT open_site($1)", name)
-                    .fetch_one(&mut connection)
-                    .await;
-                (connection, opened)
-            })
+            .ask_value(|| sqlx::query_scalar!("SELECT open_site($1)", name))
             .await?;
         let row: OpeningRow = read(opened, "site")?;
         check_text(row.text.as_ref())?;

@@ -69,8 +69,8 @@ impl SiteStore {
     pub async fn snapshot(&self, window: Period) -> Result<Snapshot, StoreError> {
         let snapshot = self
             .store
-            .ask(async |mut connection| {
-                let snapshot = sqlx::query_scalar!(
+            .ask_value(|| {
+                sqlx::query_scalar!(
                     r#"SELECT snapshot($1, $2, $3, $4, $5) AS "snapshot: List""#,
                     self.site.id.0,
                     window.start(),
@@ -78,9 +78,6 @@ impl SiteStore {
                     SALES,
                     EVENTS
                 )
-                .fetch_one(&mut connection)
-                .await;
-                (connection, snapshot)
             })
             .await?;
         let row: SnapshotRow = read_list(snapshot, "snapshot")?;

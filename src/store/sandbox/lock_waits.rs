@@ -19,8 +19,8 @@ impl Store {
     /// [`StoreError::OutOfReach`] and faults.
     pub(crate) async fn lock_waits(&self) -> Result<Vec<LockWait>, StoreError> {
         let rows = self
-            .ask(async |mut connection| {
-                let rows = sqlx::query!(
+            .ask_rows(|| {
+                sqlx::query!(
                     r#"
                     SELECT waiter.application_name AS "who!", holder.application_name AS "whom!"
                     FROM pg_stat_activity AS waiter
@@ -32,9 +32,6 @@ impl Store {
                     ORDER BY waiter.pid, holder.pid
                     "#
                 )
-                .fetch_all(&mut connection)
-                .await;
-                (connection, rows)
             })
             .await?;
         let named = rows.into_iter().filter_map(|row| {

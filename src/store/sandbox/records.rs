@@ -61,8 +61,8 @@ impl SiteStore {
         let ids: Vec<uuid::Uuid> = requests.iter().map(|request| request.0).collect();
         let rows = self
             .store
-            .ask(async |mut connection| {
-                let rows = sqlx::query!(
+            .ask_rows(|| {
+                sqlx::query!(
                     "
                     SELECT request_id, at
                     FROM request
@@ -72,9 +72,6 @@ impl SiteStore {
                     self.site.id.0,
                     &ids
                 )
-                .fetch_all(&mut connection)
-                .await;
-                (connection, rows)
             })
             .await?;
         Ok(rows

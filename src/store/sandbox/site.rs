@@ -34,13 +34,8 @@ impl Store {
         desk: &Desk,
         file: &SiteFile,
     ) -> Result<DemoSite, StoreError> {
-        self.ask(async |mut connection| {
-            let removed = sqlx::query!("SELECT remove_abandoned_demo_sites()")
-                .fetch_one(&mut connection)
-                .await;
-            (connection, removed)
-        })
-        .await?;
+        self.ask_row(|| sqlx::query!("SELECT remove_abandoned_demo_sites()"))
+            .await?;
         let mut connection = self
             .connections
             .open()
@@ -85,12 +80,7 @@ impl DemoSite {
         let removed = self
             .site_store
             .store
-            .ask(async |mut connection| {
-                let removed = sqlx::query!("SELECT remove_demo_site($1)", site.0)
-                    .fetch_one(&mut connection)
-                    .await;
-                (connection, removed)
-            })
+            .ask_row(|| sqlx::query!("SELECT remove_demo_site($1)", site.0))
             .await;
         // The lock goes last. Whether the keeper still hears us or is done does not matter: it ends.
         let _ = self.enough.send(());

@@ -1,4 +1,4 @@
-//! What the controller asks the database about the session that it conducts, and what it does to it from outside.
+//! What the controller asks the database about the session that it controls, and what it does to it from outside.
 
 use std::collections::HashMap;
 
