@@ -11,6 +11,8 @@
 //! - [`postgres`]: the embedded server.
 //! - [`domain`]: periods, the site's calendar, rooms, holds, stock, refusals; no I/O, no async, no SQL.
 
+#![warn(unreachable_pub)]
+
 pub mod cli;
 pub mod config;
 pub mod console;

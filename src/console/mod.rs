@@ -10,8 +10,6 @@
 //!
 //! This module must not know SQL, arguments or where the database runs.
 
-#![warn(unreachable_pub)]
-
 pub mod actions;
 pub(crate) mod effect;
 pub(crate) mod message;

@@ -42,7 +42,7 @@ pub(crate) enum LocalTimeError {
 
 /// Whether the clocks show a local time once, or which of two times it is (R5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Showing {
+pub(crate) enum Showing {
     /// The only time.
     Once,
     /// The first of two.
@@ -53,7 +53,7 @@ pub enum Showing {
 
 /// One step of a grid's time axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tick {
+pub(crate) struct Tick {
     /// The instant.
     pub at: DateTime<Utc>,
     /// What the site's clocks show then.

@@ -78,7 +78,7 @@ impl fmt::Display for Progress {
 }
 
 /// Told of each step while a server is brought up.
-pub type Report<'a> = &'a mut (dyn FnMut(Progress) + Send);
+pub(super) type Report<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 /// A place among the users of the embedded server. While one exists, nobody stops the server.
 ///

@@ -2,8 +2,6 @@
 //!
 //! The console, the demo and the command line draw with it. This module must not know about bookings.
 
-#![warn(unreachable_pub)]
-
 pub(crate) mod canvas;
 pub(crate) mod detect;
 pub(crate) mod input;

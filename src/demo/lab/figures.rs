@@ -6,7 +6,7 @@ use crate::store::lab::{Strategy, Subject};
 
 /// What one client met with one wish.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn {
+pub(super) struct Turn {
     /// How it ended.
     pub end: End,
     /// From the start of the round to the answer, tries and all.
@@ -19,7 +19,7 @@ pub struct Turn {
 
 /// How a wish ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     /// It was done.
     Done,
     /// It can't be had.
@@ -30,7 +30,7 @@ pub enum End {
 
 /// Every turn of a race.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(super) struct Tally {
     waits: Vec<Duration>,
     racing: Duration,
     rounds: u32,
@@ -43,7 +43,7 @@ pub struct Tally {
 
 impl Tally {
     /// Adds a round, which took this long.
-    pub fn add_round(&mut self, turns: &[Turn], took: Duration) {
+    pub(super) fn add_round(&mut self, turns: &[Turn], took: Duration) {
         self.rounds += 1;
         self.racing += took;
         for turn in turns {
@@ -59,7 +59,7 @@ impl Tally {
     }
 
     /// The figures, next to what the rows say went wrong.
-    pub fn measured(mut self, strategy: &'static Strategy, wrong: i64) -> Measured {
+    pub(super) fn measured(mut self, strategy: &'static Strategy, wrong: i64) -> Measured {
         self.waits.sort_unstable();
         let answers = self.done + self.refused;
         let seconds = self.racing.as_secs_f64().max(f64::MIN_POSITIVE);

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(16);
 
 /// Measures a strategy.
-pub async fn run(
+pub(super) async fn run(
     lab: &Lab,
     referee: &mut Referee,
     strategy: &'static Strategy,

@@ -25,19 +25,19 @@ fn period(day: i64, from: i64, hours: i64) -> Period {
 }
 
 /// A period in the hot hours of a day.
-pub fn booking(day: i64, rng: &mut Rng) -> Wish {
+pub(super) fn booking(day: i64, rng: &mut Rng) -> Wish {
     let hours = rng.i64(1..=LONGEST);
     Wish::Book(period(day, rng.i64(0..=HOT_HOURS - hours), hours))
 }
 
 /// A period that nobody else will want.
-pub fn quiet_booking() -> Wish {
+pub(super) fn quiet_booking() -> Wish {
     Wish::Book(period(-1, 0, 1))
 }
 
 /// An item, as it is when a round begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shelf {
+pub(super) struct Shelf {
     /// How many units there are.
     pub units: i32,
     /// How many of them are taken, one by a claim.
@@ -47,7 +47,7 @@ pub struct Shelf {
 impl Shelf {
     /// A quarter of the clients give a unit back, and the others want one or two of what is there: enough for a third of
     /// them at most.
-    pub fn for_clients(clients: u16) -> Self {
+    pub(super) fn for_clients(clients: u16) -> Self {
         let givers = clients / 4;
         let free = ((clients - givers) / 3).max(1);
         Self {
@@ -57,7 +57,13 @@ impl Shelf {
     }
 
     /// What each client wants of the item: those that there is a claim for give it back. Who does is drawn too.
-    pub fn wishes(self, item: i64, claims: &[i64], clients: u16, rng: &mut Rng) -> Vec<Wish> {
+    pub(super) fn wishes(
+        self,
+        item: i64,
+        claims: &[i64],
+        clients: u16,
+        rng: &mut Rng,
+    ) -> Vec<Wish> {
         let givers = claims.iter().map(|claim| Wish::GiveBack { claim: *claim });
         let takers = (claims.len()..usize::from(clients)).map(|_| Wish::Take { item, quantity: 1 });
         let mut wishes: Vec<Wish> = givers.chain(takers).collect();
