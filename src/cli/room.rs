@@ -14,7 +14,7 @@ use crate::cli::failure::Failure;
 use crate::cli::lookup;
 use crate::cli::output::{self, Output};
 use crate::domain::{
-    self, BookedBy, ClaimState, NewRoom, NightTimes, Period, PeriodError, SlotHoldId, duration,
+    self, BookedBy, ClaimState, NewRoom, Period, PeriodError, SlotHoldId, duration,
 };
 use crate::store::{FreeSearch, SiteStore, SlotFilter};
 use target::Target;
@@ -226,12 +226,11 @@ impl Command {
                 request,
             } => {
                 let room = NewRoom {
-                    name,
                     capacity,
                     booked_by,
-                    night_times: NightTimes::default(),
                     turnaround,
                     features,
+                    ..NewRoom::named(name)
                 };
                 (request.id(), domain::Command::AddRoom { room })
             }

@@ -138,6 +138,20 @@ pub struct NewRoom {
     pub features: Vec<String>,
 }
 
+impl NewRoom {
+    /// A room with what holds where nobody says otherwise.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            capacity: 1,
+            booked_by: BookedBy::Hour,
+            night_times: NightTimes::default(),
+            turnaround: TimeDelta::zero(),
+            features: Vec::new(),
+        }
+    }
+}
+
 /// An item that is to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewItem {

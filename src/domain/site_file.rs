@@ -374,15 +374,7 @@ mod tests {
         .unwrap();
         let expected = SiteEntry::new("Riverside House".into(), Tz::Europe__London);
         assert_eq!(site_file.site, expected);
-        let room = NewRoom {
-            name: "Blue room".into(),
-            capacity: 1,
-            booked_by: BookedBy::Hour,
-            night_times: NightTimes::default(),
-            turnaround: TimeDelta::zero(),
-            features: vec![],
-        };
-        assert_eq!(site_file.rooms, [room]);
+        assert_eq!(site_file.rooms, [NewRoom::named("Blue room")]);
         let breakfast = NewItem {
             name: "Breakfast".into(),
             quantity: 40,

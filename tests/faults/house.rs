@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use chrono::TimeDelta;
 use futures_util::future::join_all;
 use keyrack::domain::SiteFile;
 use keyrack::domain::{
-    BookedBy, Command, Desk, ItemId, NewItem, NewRoom, NightTimes, Request, RequestId, RoomId,
-    ServerCommand, ServerRequest, Success,
+    Command, Desk, ItemId, NewItem, NewRoom, Request, RequestId, RoomId, ServerCommand,
+    ServerRequest, Success,
 };
 use keyrack::store::{SiteStore, Store, StoreError};
 use sqlx::postgres::PgConnection;
@@ -67,12 +66,8 @@ impl Change {
 
     fn new_room(&self) -> NewRoom {
         NewRoom {
-            name: self.name.clone(),
             capacity: 4,
-            booked_by: BookedBy::Hour,
-            night_times: NightTimes::default(),
-            turnaround: TimeDelta::zero(),
-            features: Vec::new(),
+            ..NewRoom::named(&self.name)
         }
     }
 

@@ -1,11 +1,9 @@
 //! What the list says about midnight and days of other lengths.
 #![allow(clippy::unwrap_used)]
 
-use chrono::TimeDelta;
-
 use super::*;
 use crate::cli::fixtures::{site, slot_hold, utc};
-use crate::domain::{BookedBy, ClaimState, NightTimes, RoomId, SlotHoldId};
+use crate::domain::{ClaimState, RoomId, SlotHoldId, examples};
 
 fn date(text: &str) -> NaiveDate {
     text.parse().unwrap()
@@ -15,12 +13,7 @@ fn room(id: i64, name: &str) -> Room {
     Room {
         id: RoomId(id),
         name: name.into(),
-        capacity: 8,
-        booked_by: BookedBy::Hour,
-        night_times: NightTimes::default(),
-        turnaround: TimeDelta::zero(),
-        features: vec![],
-        retired_at: None,
+        ..examples::room()
     }
 }
 

@@ -10,26 +10,17 @@ use crate::cli::fixtures::{site, slot_hold, utc};
 use crate::domain::refusal_details::{NextRelease, SlotTaken};
 use crate::domain::{
     Alternative, BookedBy, ClaimState, Command, Desk, Event, EventKind, EventSubject, FailedLine,
-    HoldKind, Item, ItemId, LineKind, NightTimes, Period, Purpose, Refusal, Room, RoomId,
-    SlotDetails, SlotHold, SlotHoldId, StockHold, StockHoldId, Version,
+    HoldKind, Item, ItemId, LineKind, Period, Purpose, Refusal, Room, RoomId, SlotDetails,
+    SlotHold, SlotHoldId, StockHold, StockHoldId, Version, examples,
 };
 
 fn stock_hold() -> StockHold {
     StockHold {
         id: StockHoldId(5),
-        group: None,
-        item: ItemId(2),
-        item_name: "Breakfast".into(),
-        quantity: 3,
-        state: ClaimState::Confirmed,
         guest: "Okafor".into(),
         note: "early".into(),
-        expires_at: None,
         version: Version(2),
-        desk: Desk("anna".into()),
-        request: None,
-        created_at: utc("2027-06-30T12:00:00Z"),
-        changed_at: utc("2027-06-30T12:00:00Z"),
+        ..examples::stock_hold(&examples::item(), 3, utc("2027-06-30T12:00:00Z"))
     }
 }
 
@@ -132,14 +123,9 @@ fn r11_a_hold_that_is_due_says_so() {
 #[test]
 fn rooms_items_and_sites_have_the_agreed_shapes() {
     let room = Room {
-        id: RoomId(1),
-        name: "Blue room".into(),
-        capacity: 8,
-        booked_by: BookedBy::Hour,
-        night_times: NightTimes::default(),
         turnaround: TimeDelta::minutes(15),
         features: vec!["screen".into()],
-        retired_at: None,
+        ..examples::room()
     };
     assert_eq!(
         rooms(&[room]).json,
@@ -277,12 +263,8 @@ fn what_is_free_instead_is_said_as_a_command_to_copy() {
     let room = Room {
         id: RoomId(3),
         name: "Loft".into(),
-        capacity: 2,
         booked_by: BookedBy::Night,
-        night_times: NightTimes::default(),
-        turnaround: TimeDelta::zero(),
-        features: Vec::new(),
-        retired_at: None,
+        ..examples::room()
     };
     let free = |room, name: &str, from: &str, to: &str| Alternative {
         room: RoomId(room),

@@ -4,7 +4,7 @@
 use chrono::NaiveTime;
 
 use super::*;
-use crate::domain::{Period, RoomId};
+use crate::domain::{Period, RoomId, examples};
 
 fn day() -> SampleDay {
     toml::from_str(DAY).unwrap()
@@ -15,12 +15,10 @@ fn rooms() -> Vec<Room> {
     let rooms = site_file.rooms.into_iter().zip(1..).map(|(room, id)| Room {
         id: RoomId(id),
         name: room.name,
-        capacity: room.capacity,
         booked_by: room.booked_by,
         night_times: room.night_times,
         turnaround: room.turnaround,
-        features: room.features,
-        retired_at: None,
+        ..examples::room()
     });
     rooms.collect()
 }

@@ -4,18 +4,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{NightTimes, RoomId};
+use crate::domain::examples;
 
 fn room(booked_by: BookedBy) -> Room {
     Room {
-        id: RoomId(1),
-        name: "Blue room".into(),
-        capacity: 8,
         booked_by,
-        night_times: NightTimes::default(),
-        turnaround: TimeDelta::zero(),
-        features: vec![],
-        retired_at: None,
+        ..examples::room()
     }
 }
 
