@@ -1,7 +1,7 @@
 //! The catalogue: a site, its rooms and its items.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 use crate::domain::calendar::SiteCalendar;
@@ -121,8 +121,13 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TimeDelta, D::E
         .ok_or_else(|| serde::de::Error::custom("too long"))
 }
 
-/// A room that is to be added.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The same, written.
+fn in_seconds<S: Serializer>(length: &TimeDelta, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_i64(length.num_seconds())
+}
+
+/// A room that is to be added. Written with the keys that the database's functions read it by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NewRoom {
     /// Its name, unique in the site.
     pub name: String,
@@ -131,8 +136,10 @@ pub struct NewRoom {
     /// By the hour or by the night.
     pub booked_by: BookedBy,
     /// Check-in and check-out.
+    #[serde(flatten)]
     pub night_times: NightTimes,
     /// Cleaning time after a booking (R4).
+    #[serde(serialize_with = "in_seconds")]
     pub turnaround: TimeDelta,
     /// What it has.
     pub features: Vec<String>,

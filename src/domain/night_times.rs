@@ -1,10 +1,10 @@
 //! When guests of a room booked by the night come and go.
 
 use chrono::{NaiveTime, TimeDelta};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// When guests of a room booked by the night come and go, in the site's zone (R7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NightTimes {
     /// From when on the arrival date.
     pub check_in: NaiveTime,

@@ -16,15 +16,7 @@ pub(crate) fn site_file_json(file: &SiteFile) -> Value {
             "horizon": site.horizon.num_seconds(),
             "conflict_shows_guest": site.conflict_shows_guest,
         },
-        "rooms": file.rooms.iter().map(|room| json!({
-            "name": room.name,
-            "capacity": room.capacity,
-            "booked_by": room.booked_by.word(),
-            "turnaround": room.turnaround.num_seconds(),
-            "check_in": room.night_times.check_in.to_string(),
-            "check_out": room.night_times.check_out.to_string(),
-            "features": room.features,
-        })).collect::<Vec<_>>(),
+        "rooms": file.rooms,
         "items": file.items.iter().map(|item| json!({
             "name": item.name,
             "total": item.quantity,
