@@ -3,6 +3,7 @@
 pub(crate) mod agenda;
 pub(crate) mod axis;
 pub(crate) mod claim;
+pub(crate) mod day;
 pub(crate) mod details;
 pub(crate) mod dialog;
 pub(crate) mod feed;
@@ -19,11 +20,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::console::model::Model;
-use crate::console::model::cursor::Panel;
+use crate::console::model::cursor::{Panel, ViewName};
 use crate::console::model::layout::{Layout, Screen};
+use crate::console::view::grid::Cells;
 use crate::console::view::title::title;
 use crate::terminal::canvas::{fill, in_ascii, put, restyle};
 use crate::terminal::theme::Theme;
+
+/// How the cells of each view are painted.
+const CELLS: [(ViewName, Cells); 1] = [(ViewName::DAY, day::draw)];
 
 /// Paints the model on a frame, which is its alone.
 pub fn draw(frame: &mut Frame, model: &Model, theme: &Theme) {
@@ -62,7 +67,9 @@ pub fn paint(buffer: &mut Buffer, model: &Model, theme: &Theme) -> Option<Positi
 
 fn full(buffer: &mut Buffer, layout: &Layout, model: &Model, theme: &Theme) {
     top::draw(buffer, layout.top, model, theme);
-    grid::draw(buffer, layout, model, theme);
+    let named = CELLS.iter().find(|(view, _)| *view == model.view);
+    let (_, cells) = named.unwrap_or(&CELLS[0]);
+    grid::draw(buffer, layout, model, *cells, theme);
     panels(buffer, layout, model, theme);
     if model.is_lost() {
         for area in [
