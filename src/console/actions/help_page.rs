@@ -63,7 +63,7 @@ const SIGNS: &[(Sign, &str)] = &[
 pub(crate) fn lines(model: &Model, cells: u16) -> Vec<Line> {
     let room = usize::from(cells).saturating_sub(KEYS + 1);
     let mut lines = Vec::new();
-    for action in &ACTIONS {
+    for action in ACTIONS {
         let mut keys = model.keymap.all(action.name);
         for words in wrap(action.help, room) {
             lines.push(Line::Keys(std::mem::take(&mut keys), words));
