@@ -201,7 +201,7 @@ BEGIN
         ));
     ELSIF p_hold.state = 'cancelled' THEN
         RETURN refuse('already_cancelled', '{}');
-    ELSIF p_hold.state = 'confirmed' AND p_command IN ('confirm_slot', 'renew_slot') THEN
+    ELSIF p_hold.state <> 'held' AND p_command IN ('confirm_slot', 'renew_slot') THEN
         RETURN refuse('already_confirmed', '{}');
     ELSIF p_expect_version <> p_hold.version THEN
         RETURN refuse('stale', jsonb_build_object(

@@ -369,7 +369,7 @@ BEGIN
         SELECT FROM slot_hold WHERE site_id = p_site AND group_id = p_group AND active
     ) THEN
         v_refusal := refuse('already_cancelled', '{}');
-    ELSIF v_state = 'confirmed' AND v_what <> 'cancelled' THEN
+    ELSIF v_state <> 'held' AND v_what <> 'cancelled' THEN
         v_refusal := refuse('already_confirmed', '{}');
     ELSIF v_what = 'cancelled' AND NOT p_rooms_only AND EXISTS (
         SELECT FROM stock_hold WHERE site_id = p_site AND group_id = p_group AND state = 'confirmed'
@@ -389,7 +389,7 @@ BEGIN
     FOR v_member IN
         SELECT * FROM slot_hold
         WHERE site_id = p_site AND group_id = p_group
-            AND (state = 'held' OR state = 'confirmed' AND v_what = 'cancelled')
+            AND (state = 'held' OR active AND v_what = 'cancelled')
         ORDER BY hold_id
     LOOP
         v_state := v_what;

@@ -75,9 +75,9 @@ BEGIN
         format('claims %s and %s overlap: %s and %s', a.hold_id, b.hold_id, a.occupied, b.occupied)
     FROM slot_hold AS a
     JOIN slot_hold AS b ON b.site_id = a.site_id AND b.room_id = a.room_id AND b.hold_id > a.hold_id
-        AND b.state IN ('held', 'confirmed') AND b.occupied && a.occupied
+        AND b.state NOT IN ('cancelled', 'expired') AND b.occupied && a.occupied
     JOIN room AS r ON r.site_id = a.site_id AND r.room_id = a.room_id
-    WHERE a.site_id = p_site AND a.state IN ('held', 'confirmed')
+    WHERE a.site_id = p_site AND a.state NOT IN ('cancelled', 'expired')
     UNION ALL
     SELECT 'R2', 'room claim ' || hold_id, 'its period is empty, unbounded or not half-open: ' || period
     FROM slot_hold
@@ -94,7 +94,7 @@ BEGIN
     SELECT 'R9', 'room claim ' || hold_id, format('it is %s, and %s as active', state, CASE WHEN active THEN 'counts'
         ELSE 'does not count' END)
     FROM slot_hold
-    WHERE site_id = p_site AND active <> (state IN ('held', 'confirmed'))
+    WHERE site_id = p_site AND active <> (state NOT IN ('cancelled', 'expired'))
     UNION ALL
     SELECT 'R14', 'room claim ' || hold_id,
         'it stands between two places since an exchange, in ' || period || '; its room is free where it should be taken'

@@ -62,6 +62,24 @@ impl EventKind {
         self.into()
     }
 
+    /// The state in which it leaves a claim; none where it leaves the state as it was, or is about no claim.
+    pub(crate) fn state(self) -> Option<ClaimState> {
+        match self {
+            Self::Held => Some(ClaimState::Held),
+            Self::Blocked | Self::Imported | Self::Confirmed => Some(ClaimState::Confirmed),
+            Self::Cancelled => Some(ClaimState::Cancelled),
+            Self::Expired => Some(ClaimState::Expired),
+            Self::Edited
+            | Self::Renewed
+            | Self::Moved
+            | Self::Received
+            | Self::Adjusted
+            | Self::Added
+            | Self::Changed
+            | Self::Retired => None,
+        }
+    }
+
     /// The kind that the word names.
     pub(crate) fn from_word(word: &str) -> Option<Self> {
         word.parse().ok()

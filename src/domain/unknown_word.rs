@@ -23,7 +23,7 @@ impl UnknownWord {
     }
 }
 
-/// Every word of a kind: `held, confirmed, cancelled and expired`.
+/// Every word of a kind: `held, cancelled and expired`.
 pub(crate) fn enumerate<Known: VariantNames>(last: &str) -> String {
     match Known::VARIANTS {
         [first @ .., end] if !first.is_empty() => format!("{} {last} {end}", first.join(", ")),
@@ -33,15 +33,28 @@ pub(crate) fn enumerate<Known: VariantNames>(last: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::domain::{BookedBy, ClaimState};
+    use strum::VariantNames;
+
+    use crate::domain::BookedBy;
+    use crate::domain::unknown_word::{UnknownWord, enumerate};
+
+    #[derive(VariantNames)]
+    #[strum(serialize_all = "snake_case")]
+    #[allow(dead_code)]
+    enum Meal {
+        Breakfast,
+        Lunch,
+        Dinner,
+    }
 
     #[test]
     fn a_word_that_is_unknown_is_told_with_those_that_are_known() {
-        let told = |error: super::UnknownWord| error.to_string();
+        let told = |error: UnknownWord| error.to_string();
         assert_eq!(
-            "gone".parse::<ClaimState>().map_err(told),
-            Err("“gone” is no state; there are held, confirmed, cancelled and expired".into())
+            told(UnknownWord::new::<Meal>("meal", "tea")),
+            "“tea” is no meal; there are breakfast, lunch and dinner"
         );
+        assert_eq!(enumerate::<Meal>("or"), "breakfast, lunch or dinner");
         assert_eq!(
             "Hour".parse::<BookedBy>().map_err(told),
             Err("“Hour” is no way to book a room; there are hour and night".into())

@@ -1,73 +1,32 @@
 //! What every function of the protocol has in common.
 
-use crate::support::{TestHouse, hours};
-use crate::{at, guard, run, try_run, value};
+use sqlx::postgres::PgConnection;
 
-/// Every command with arguments that would work.
-fn commands(test: &TestHouse, slot: i64, stock: i64) -> Vec<String> {
-    let (site, blue, ticket) = (test.site(), test.blue, test.ticket);
-    let id = "gen_random_uuid()";
-    let (from, to) = (at(4), at(5));
-    vec![
-        format!("hold_slot({site}, {id}, 'anna', {blue}, {from}, {to})"),
-        format!("block_slot({site}, {id}, 'anna', {blue}, {from}, {to}, 'paint')"),
-        format!("import_slot({site}, {id}, 'anna', {blue}, {from}, {to})"),
-        format!("confirm_slot({site}, {id}, 'anna', {slot})"),
-        format!("cancel_slot({site}, {id}, 'anna', {slot})"),
-        format!("edit_slot({site}, {id}, 'anna', {slot}, 'Okafor')"),
-        format!("hold_stock({site}, {id}, 'anna', {ticket}, 1)"),
-        format!("confirm_stock({site}, {id}, 'anna', {stock})"),
-        format!("cancel_stock({site}, {id}, 'anna', {stock})"),
-        format!("receive_stock({site}, {id}, 'anna', {ticket}, 1, 'delivery')"),
-        format!("adjust_stock({site}, {id}, 'anna', {ticket}, 1, 'count')"),
-        format!("renew_slot({site}, {id}, 'anna', {slot})"),
-        format!("move_slot({site}, {id}, 'anna', {slot}, {blue})"),
-        format!("swap_slots({site}, {id}, 'anna', {slot}, {slot})"),
-        format!("renew_stock({site}, {id}, 'anna', {stock})"),
-        format!(
-            "hold_group({site}, {id}, 'anna', '[]', '[{{\"item\": {ticket}, \"quantity\": 1}}]')"
-        ),
-        format!("confirm_group({site}, {id}, 'anna', 1)"),
-        format!("renew_group({site}, {id}, 'anna', 1)"),
-        format!("cancel_group({site}, {id}, 'anna', 1)"),
-        format!("add_room({site}, {id}, 'anna', 'Attic')"),
-        format!("retire_room({site}, {id}, 'anna', {blue})"),
-        format!("add_item({site}, {id}, 'anna', 'Parking day', 1)"),
-        format!("retire_item({site}, {id}, 'anna', {ticket})"),
-        format!("expire_slots({site})"),
-        format!("expire_stock({site})"),
-        format!("add_site({id}, 'anna', 'Annex', 'Europe/Paris')"),
-        format!("default_site({id}, 'anna', {site})"),
-        format!(
-            "apply_house({id}, 'anna', '{{\"site\": {{\"name\": \"Test House\", \"time_zone\": \"Europe/London\"}}}}')"
-        ),
-    ]
-}
+use crate::support::TestHouse;
+use crate::{guard, run, try_run, value};
 
-fn name(call: &str) -> String {
-    call.split('(').next().unwrap().to_owned()
+/// A call of every command with nothing but nulls: what is tried here is refused before any of them is looked at. A
+/// command is what takes a request id and says how it is called, and is no step.
+async fn commands(desk: &mut PgConnection) -> Vec<String> {
+    value(
+        desk,
+        "SELECT array_agg(
+             format('%s(%s)', proname, array_to_string(array_fill('NULL'::text, ARRAY[pronargs::integer]), ', '))
+             ORDER BY proname
+         )
+         FROM pg_proc
+         WHERE pronamespace = 'keyrack'::regnamespace AND 'p_request' = ANY (proargnames)
+             AND prosecdef AND provolatile = 'v' AND obj_description(oid, 'pg_proc') IS NOT NULL",
+    )
+    .await
 }
 
 #[tokio::test]
 async fn every_command_raises_under_another_isolation_level() {
     let test = TestHouse::new().await;
     let mut desk = test.database.connect().await;
-    let slot = test.hold(test.garden, hours(0, 1), None).await.id.0;
-    let stock = test.hold_stock(test.breakfast, 1, None).await.id.0;
-    let commands = commands(&test, slot, stock);
-
-    // No command is left out of the list above: whatever takes a request id and says how it is called, and is no step.
-    let mut known: Vec<String> = commands.iter().map(|call| name(call)).collect();
-    known.sort();
-    let found: Vec<String> = value(
-        &mut desk,
-        "SELECT array_agg(DISTINCT proname::text ORDER BY proname::text) FROM pg_proc AS p
-         WHERE pronamespace = 'keyrack'::regnamespace AND 'p_request' = ANY (proargnames)
-             AND prosecdef AND provolatile = 'v' AND obj_description(oid, 'pg_proc') IS NOT NULL",
-    )
-    .await;
-    assert_eq!(known, found);
-
+    let commands = commands(&mut desk).await;
+    assert!(commands.len() > 20, "{commands:?}");
     for level in ["REPEATABLE READ", "SERIALIZABLE"] {
         for call in &commands {
             run(&mut desk, &format!("BEGIN ISOLATION LEVEL {level}")).await;
@@ -80,23 +39,17 @@ async fn every_command_raises_under_another_isolation_level() {
             );
         }
     }
-    // And the other way round: the list is of calls that work.
-    for call in &commands[..commands.len() - 1] {
-        run(&mut desk, "BEGIN").await;
-        run(&mut desk, &format!("SELECT * FROM {call}")).await;
-        run(&mut desk, "ROLLBACK").await;
-    }
 }
 
 #[tokio::test]
 async fn r21_a_command_needs_a_request_id() {
     let test = TestHouse::new().await;
     let mut desk = test.database.connect().await;
-    for call in commands(&test, 1, 1) {
-        if !call.contains("gen_random_uuid()") || call.starts_with("apply_house") {
+    for call in commands(&mut desk).await {
+        // What a sweep does, it does without being asked.
+        if call.starts_with("expire_") {
             continue;
         }
-        let call = call.replace("gen_random_uuid()", "NULL");
         let outcome = try_run(&mut desk, &format!("SELECT * FROM {call}")).await;
         assert_eq!(guard(outcome), "request_id_given", "{call}");
     }

@@ -75,9 +75,9 @@ fn act(model: &mut Model, press: Press) -> Vec<Effect> {
 
 fn slot_heading(model: &Model, claim: &SlotHold) -> String {
     let what = match (claim.purpose, claim.state) {
-        (Purpose::Block, _) => "Lift the block on",
-        (_, ClaimState::Confirmed) => "Cancel the confirmed booking of",
-        _ => "Let go of the hold on",
+        (Purpose::Block, _) => "Lift the block on".to_owned(),
+        (_, ClaimState::Held) => "Let go of the hold on".to_owned(),
+        (_, state) => format!("Cancel the {state} booking of"),
     };
     let (room, guest) = (&claim.room_name, for_guest(&claim.guest));
     let when = model.calendar().span(&claim.period);

@@ -2,6 +2,7 @@
 
 use crate::console::actions::ACTIONS;
 use crate::console::model::{Model, layout};
+use crate::domain::ClaimState;
 use crate::terminal::text::wrap;
 
 /// The cells of the keys.
@@ -21,10 +22,8 @@ pub(crate) enum Line {
 /// A sign that the page explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// A held claim.
-    Held,
-    /// A confirmed claim.
-    Confirmed,
+    /// A claim in this state.
+    Claim(ClaimState),
     /// A block.
     Block,
     /// A command under way.
@@ -37,15 +36,16 @@ pub(crate) enum Sign {
     Night,
     /// A member of a group.
     Group,
-    /// A claim that has ended.
-    Ended,
     /// The two halves of a repeated hour.
     RepeatedHour,
 }
 
-const SIGNS: [(Sign, &str); 10] = [
-    (Sign::Held, "held, with the time left"),
-    (Sign::Confirmed, "confirmed, with the guest"),
+const SIGNS: &[(Sign, &str)] = &[
+    (Sign::Claim(ClaimState::Held), "held, with the time left"),
+    (
+        Sign::Claim(ClaimState::Confirmed),
+        "confirmed, with the guest",
+    ),
     (Sign::Block, "taken by the house itself"),
     (Sign::Pending, "asked, not answered yet"),
     (Sign::Turnaround, "being made ready for the next"),
@@ -55,7 +55,7 @@ const SIGNS: [(Sign, &str); 10] = [
         Sign::Group,
         "one of a group, which is confirmed and renewed as a whole",
     ),
-    (Sign::Ended, "cancelled or expired"),
+    (Sign::Claim(ClaimState::Cancelled), "cancelled or expired"),
     (Sign::RepeatedHour, "an hour that the clocks show twice"),
 ];
 
@@ -63,7 +63,7 @@ const SIGNS: [(Sign, &str); 10] = [
 pub(crate) fn lines(model: &Model, cells: u16) -> Vec<Line> {
     let room = usize::from(cells).saturating_sub(KEYS + 1);
     let mut lines = Vec::new();
-    for action in &ACTIONS {
+    for action in ACTIONS {
         let mut keys = model.keymap.all(action.name);
         for words in wrap(action.help, room) {
             lines.push(Line::Keys(std::mem::take(&mut keys), words));
@@ -71,7 +71,7 @@ pub(crate) fn lines(model: &Model, cells: u16) -> Vec<Line> {
         lines.extend((action.why_not)(model).map(Line::WhyNot));
     }
     lines.push(Line::Keys(String::new(), String::new()));
-    lines.extend(SIGNS.map(|(sign, words)| Line::Sign(sign, words)));
+    lines.extend(SIGNS.iter().map(|(sign, words)| Line::Sign(*sign, words)));
     lines
 }
 

@@ -32,7 +32,7 @@ use crate::console::model::Model;
 use crate::console::model::keymap::{ActionName, KeyRow, Keymap, KeymapError};
 
 /// The table, in the order of the hint line and of help.
-pub(crate) static ACTIONS: [Action; 26] = [
+pub(crate) static ACTIONS: &[Action] = &[
     hold::ACTION,
     confirm::ACTION,
     cancel::ACTION,
@@ -145,7 +145,7 @@ mod tests {
         }
         let config: Config = toml::from_str(&format!("{KEYS}{table}")).unwrap();
         let sample = keymap(&config.keys()).unwrap();
-        for action in &ACTIONS {
+        for action in ACTIONS {
             for key in action.keys.iter().chain(action.fixed) {
                 assert_eq!(sample.action(*key), Some(action.name), "{}", spelled(*key));
             }

@@ -84,11 +84,7 @@ pub(super) fn show(model: &mut Model, snapshot: Arc<Snapshot>) {
 
 /// The state in which a claim ended with an event.
 fn end(event: &Event) -> Option<ClaimState> {
-    match event.kind {
-        EventKind::Expired => Some(ClaimState::Expired),
-        EventKind::Cancelled => Some(ClaimState::Cancelled),
-        _ => None,
-    }
+    event.kind.state().filter(|state| !state.is_active())
 }
 
 fn slot_ended(model: &mut Model, event: &Event, id: SlotHoldId, state: ClaimState) {

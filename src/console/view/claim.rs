@@ -77,7 +77,8 @@ pub(crate) fn waiting(theme: &Theme) -> ClaimStyle {
     }
 }
 
-fn of_state(state: ClaimState, theme: &Theme) -> ClaimStyle {
+/// The look of a state.
+pub(crate) fn of_state(state: ClaimState, theme: &Theme) -> ClaimStyle {
     let (glyph, tile, fill) = match state {
         ClaimState::Held => (theme.glyphs.held, theme.held, theme.held_fill),
         ClaimState::Confirmed => (

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::console::model::Model;
+use crate::console::view::claim;
 use crate::domain::{Event, EventKind};
 use crate::terminal::canvas::put;
 use crate::terminal::text::{display, truncate};
@@ -91,18 +92,13 @@ fn words(event: &Event) -> String {
 
 fn look(kind: EventKind, theme: &Theme) -> (&'static str, Style) {
     let glyphs = &theme.glyphs;
-    match kind {
-        EventKind::Held => (glyphs.held, theme.held_fill),
-        EventKind::Confirmed | EventKind::Imported => (glyphs.confirmed, theme.confirmed_fill),
-        EventKind::Blocked => (glyphs.block, theme.block_fill),
-        EventKind::Cancelled | EventKind::Expired => (glyphs.ended, theme.dim),
-        EventKind::Edited
-        | EventKind::Renewed
-        | EventKind::Moved
-        | EventKind::Received
-        | EventKind::Adjusted
-        | EventKind::Added
-        | EventKind::Changed
-        | EventKind::Retired => (glyphs.hour, theme.dim),
+    match (kind, kind.state()) {
+        (EventKind::Blocked, _) => (glyphs.block, theme.block_fill),
+        (_, Some(state)) if state.is_active() => {
+            let look = claim::of_state(state, theme);
+            (look.glyph, look.fill)
+        }
+        (_, Some(_)) => (glyphs.ended, theme.dim),
+        (_, None) => (glyphs.hour, theme.dim),
     }
 }

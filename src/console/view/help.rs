@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::console::actions::help_page::{self, KEYS, Line, Sign};
 use crate::console::model::Model;
+use crate::console::view::claim;
 use crate::terminal::canvas::put;
 use crate::terminal::text::{pad, truncate, width};
 use crate::terminal::theme::Theme;
@@ -60,15 +61,13 @@ fn line(buffer: &mut Buffer, area: Rect, line: &Line, theme: &Theme) {
 fn glyph(sign: Sign, theme: &Theme) -> &'static str {
     let glyphs = &theme.glyphs;
     match sign {
-        Sign::Held => glyphs.held,
-        Sign::Confirmed => glyphs.confirmed,
+        Sign::Claim(state) => claim::of_state(state, theme).glyph,
         Sign::Block => glyphs.block,
         Sign::Pending => glyphs.pending,
         Sign::Turnaround => glyphs.turnaround,
         Sign::Now => glyphs.now,
         Sign::Night => glyphs.night,
         Sign::Group => glyphs.group,
-        Sign::Ended => glyphs.ended,
         Sign::RepeatedHour => "01a 01b",
     }
 }
