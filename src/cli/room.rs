@@ -102,7 +102,7 @@ pub(crate) enum Command {
         )]
         reason: String,
     },
-    /// Change who comes, what to know, or how many people; what is not named stays
+    /// Change what is written on a claim; what is not named stays
     Edit {
         #[command(flatten)]
         claim: ClaimArguments,

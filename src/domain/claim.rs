@@ -137,7 +137,7 @@ pub struct SlotDetails {
 
 impl SlotDetails {
     /// What most claims have.
-    pub(crate) fn new(guest: String, note: String, party: Option<i32>) -> Self {
+    pub fn new(guest: String, note: String, party: Option<i32>) -> Self {
         Self { guest, note, party }
     }
 }

@@ -38,7 +38,7 @@ pub enum EventKind {
     Cancelled,
     /// A hold ran out.
     Expired,
-    /// Guest, note or party changed.
+    /// What is written on it changed.
     Edited,
     /// A hold got more time.
     Renewed,

@@ -54,11 +54,7 @@ fn story(test: &TestHouse, so_far: &[Answer]) -> Option<Command> {
             room: test.blue,
             period: hours(0, 2),
             ttl: Some(MINUTE * 7),
-            details: SlotDetails {
-                guest: "Müller, \"Max\"".into(),
-                note: "it's\nquiet".into(),
-                party: Some(4),
-            },
+            details: SlotDetails::new("Müller, \"Max\"".into(), "it's\nquiet".into(), Some(4)),
         },
         1 => Command::BlockSlot {
             room: test.garden,

@@ -140,7 +140,7 @@ pub enum Refusal {
     },
     /// A text is longer than the site stores (R26).
     TextTooLong {
-        /// Which: guest, note, reason, name, desk.
+        /// Which one, like guest or note.
         field: String,
         /// How many characters it has.
         length: i64,
