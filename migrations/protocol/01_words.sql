@@ -85,20 +85,26 @@ END
 $$;
 
 -- R26: too long is refused, not cut. The reason before the note, because a block's note is its reason.
-CREATE OR REPLACE FUNCTION text_problem(p_desk text, p_guest text, p_note text, p_reason text) RETURNS jsonb
+CREATE OR REPLACE FUNCTION text_problem(VARIADIC p_names_and_texts text[]) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE
 AS $$
+DECLARE
+    v_name text;
+    v_text text;
+    v_longest integer;
 BEGIN
-    RETURN (
-        SELECT refuse('text_too_long', jsonb_build_object(
-            'field', field, 'length', char_length(value), 'limit', longest
-        ))
-        FROM (
-            VALUES ('guest', p_guest, 200), ('reason', p_reason, 500), ('note', p_note, 2000), ('desk name', p_desk, 60)
-        ) AS texts (field, value, longest)
-        WHERE char_length(value) > longest
-        LIMIT 1
-    );
+    FOR place IN 1..cardinality(p_names_and_texts) BY 2 LOOP
+        v_name := p_names_and_texts[place];
+        v_text := p_names_and_texts[place + 1];
+        v_longest := CASE
+            WHEN v_name = 'note' THEN 2000 WHEN v_name = 'reason' THEN 500 WHEN v_name = 'desk name' THEN 60 ELSE 200 END;
+        IF char_length(v_text) > v_longest THEN
+            RETURN refuse('text_too_long', jsonb_build_object(
+                'field', v_name, 'length', char_length(v_text), 'limit', v_longest
+            ));
+        END IF;
+    END LOOP;
+    RETURN NULL;
 END
 $$;
 

@@ -40,7 +40,7 @@ BEGIN
     v_now := site_clock(v_site);
     v_refusal := coalesce(
         CASE WHEN v_room.retired_at IS NOT NULL THEN refuse('retired', jsonb_build_object('name', v_room.name)) END,
-        text_problem(p_desk, p_guest, p_note, p_reason),
+        text_problem('guest', p_guest, 'reason', p_reason, 'note', p_note, 'desk name', p_desk),
         CASE WHEN p_command = 'hold_slot' THEN hold_length_problem(v_site, p_ttl) END,
         party_problem(p_party),
         period_problem(v_site, v_room, p_from, p_to, v_now, v_purpose)
@@ -179,7 +179,7 @@ BEGIN
 
     v_refusal := coalesce(
         slot_ended_or_stale(v_site, p_command, v_hold, p_expect_version, v_now),
-        text_problem(p_desk, p_guest, p_note, p_reason),
+        text_problem('guest', p_guest, 'reason', p_reason, 'note', p_note, 'desk name', p_desk),
         CASE WHEN v_what IN ('confirmed', 'renewed') AND v_hold.group_id IS NOT NULL
             THEN refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id)) END,
         CASE WHEN v_what = 'renewed' THEN renewal_problem(v_site, v_hold.renewals, p_ttl) END,
@@ -325,7 +325,7 @@ BEGIN
     ELSE
         PERFORM expire_room(v_site, v_room.room_id, p_desk);
         v_refusal := coalesce(
-            text_problem(p_desk, NULL, NULL, NULL),
+            text_problem('desk name', p_desk),
             period_problem(v_site, v_room, v_from, v_to, site_clock(v_site), v_hold.purpose)
         );
     END IF;
@@ -423,7 +423,7 @@ BEGIN
     v_refusal := coalesce(
         slot_ended_or_stale(v_site, 'swap_slots', v_first, p_expect_version, v_now),
         slot_ended_or_stale(v_site, 'swap_slots', v_second, NULL, v_now),
-        text_problem(p_desk, NULL, NULL, NULL),
+        text_problem('desk name', p_desk),
         -- R28: within one room nothing is new.
         CASE WHEN v_first_to.room_id <> v_second_to.room_id
             AND coalesce(v_first_to.retired_at, v_second_to.retired_at) IS NOT NULL

@@ -31,7 +31,7 @@ BEGIN
 
     v_refusal := coalesce(
         CASE WHEN v_item.retired_at IS NOT NULL THEN refuse('retired', jsonb_build_object('name', v_item.name)) END,
-        text_problem(p_desk, p_guest, p_note, NULL),
+        text_problem('guest', p_guest, 'note', p_note, 'desk name', p_desk),
         hold_length_problem(v_site, p_ttl),
         CASE WHEN coalesce(p_quantity, 0) <= 0
             THEN refuse('quantity_invalid', jsonb_build_object('quantity', coalesce(p_quantity, 0))) END
@@ -111,7 +111,7 @@ BEGIN
 
     v_refusal := coalesce(
         stock_ended_or_stale(v_site, p_command, v_hold, p_expect_version, v_now),
-        text_problem(p_desk, NULL, NULL, p_reason),
+        text_problem('reason', p_reason, 'desk name', p_desk),
         CASE WHEN v_what IN ('confirmed', 'renewed') AND v_hold.group_id IS NOT NULL
             THEN refuse('part_of_group', jsonb_build_object('group_id', v_hold.group_id)) END,
         CASE WHEN v_what = 'renewed' THEN renewal_problem(v_site, v_hold.renewals, p_ttl) END
@@ -227,7 +227,7 @@ BEGIN
             'total', v_item.total + p_change, 'held', v_item.held, 'sold', v_item.sold
         ));
     ELSE
-        v_refusal := text_problem(p_desk, NULL, NULL, p_reason);
+        v_refusal := text_problem('reason', p_reason, 'desk name', p_desk);
     END IF;
     IF v_refusal IS NULL THEN
         v_now := site_clock(v_site);

@@ -155,7 +155,7 @@ BEGIN
 
     v_site := site_row(p_site);
     v_refusal := coalesce(
-        text_problem(p_desk, p_guest, p_note, NULL),
+        text_problem('guest', p_guest, 'note', p_note, 'desk name', p_desk),
         hold_length_problem(v_site, p_ttl),
         party_problem(p_party),
         CASE WHEN jsonb_array_length(p_rooms) + jsonb_array_length(p_stock) = 0
@@ -377,7 +377,7 @@ BEGIN
         v_refusal := refuse('sale_is_final', '{}');
     ELSE
         v_refusal := coalesce(
-            text_problem(p_desk, NULL, NULL, p_reason),
+            text_problem('reason', p_reason, 'desk name', p_desk),
             CASE WHEN v_what = 'renewed' THEN renewal_problem(v_site, v_renewals, p_ttl) END
         );
     END IF;

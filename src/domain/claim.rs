@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
+use crate::domain::catalogue::Room;
 use crate::domain::ids::{
     Desk, GroupId, ItemId, RequestId, RoomId, SlotHoldId, StockHoldId, Version,
 };
@@ -122,6 +123,33 @@ pub struct SlotHold {
     pub created_at: DateTime<Utc>,
     /// When it last changed, by the database's clock.
     pub changed_at: DateTime<Utc>,
+}
+
+impl SlotHold {
+    /// See [`crate::domain::examples`].
+    pub(super) fn example(room: &Room, period: Period) -> Self {
+        let made_at = period.start();
+        Self {
+            id: SlotHoldId(1),
+            group: None,
+            room: room.id,
+            room_name: room.name.clone(),
+            period,
+            occupied_until: period.end() + room.turnaround,
+            nights: None,
+            purpose: Purpose::Guest,
+            state: ClaimState::Confirmed,
+            guest: String::new(),
+            note: String::new(),
+            party: None,
+            expires_at: None,
+            version: Version(1),
+            desk: Desk("anna".into()),
+            request: None,
+            created_at: made_at,
+            changed_at: made_at,
+        }
+    }
 }
 
 /// What a desk writes on a claim on a room when it makes it.

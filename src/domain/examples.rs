@@ -4,8 +4,8 @@
 use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 
 use super::{
-    BookedBy, ClaimState, Desk, Item, ItemId, NightTimes, Period, Purpose, Room, RoomId, Site,
-    SiteCalendar, SiteId, SlotHold, SlotHoldId, StockHold, StockHoldId, Version,
+    BookedBy, ClaimState, Desk, Item, ItemId, NightTimes, Period, Room, RoomId, Site, SiteCalendar,
+    SiteId, SlotHold, StockHold, StockHoldId, Version,
 };
 
 /// A site in London with short holds.
@@ -55,27 +55,7 @@ pub fn item() -> Item {
 
 /// A confirmed claim on a room, of nobody in particular, made at its start.
 pub fn slot_hold(room: &Room, period: Period) -> SlotHold {
-    let made_at = period.start();
-    SlotHold {
-        id: SlotHoldId(1),
-        group: None,
-        room: room.id,
-        room_name: room.name.clone(),
-        period,
-        occupied_until: period.end() + room.turnaround,
-        nights: None,
-        purpose: Purpose::Guest,
-        state: ClaimState::Confirmed,
-        guest: String::new(),
-        note: String::new(),
-        party: None,
-        expires_at: None,
-        version: Version(1),
-        desk: Desk("anna".into()),
-        request: None,
-        created_at: made_at,
-        changed_at: made_at,
-    }
+    SlotHold::example(room, period)
 }
 
 /// A sale of units to nobody in particular.
