@@ -10,7 +10,7 @@ use crate::console::model::Model;
 use crate::console::model::clock::{Clock, Connection};
 use crate::console::model::cursor::{EndedClaim, StockCursor};
 use crate::console::model::notice::Tone;
-use crate::domain::{ClaimState, Event, EventKind, EventSubject, ItemId, SlotHoldId, StockHoldId};
+use crate::domain::{ClaimState, Event, EventSubject, ItemId, SlotHoldId, StockHoldId};
 use crate::store::{Snapshot, WatchEvent};
 
 pub(super) fn event(model: &mut Model, event: WatchEvent, at: Duration) -> Vec<Effect> {
