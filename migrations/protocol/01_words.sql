@@ -64,6 +64,17 @@ BEGIN
 END
 $$;
 
+-- The edges of a claim's life (R9): whether a claim in this table may go from one state to another. A sale of stock stays
+-- (R18).
+CREATE OR REPLACE FUNCTION is_edge(p_table text, p_from text, p_to text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN (p_from, p_to) IN (('held', 'confirmed'), ('held', 'cancelled'), ('held', 'expired'))
+        OR p_table = 'slot_hold' AND (p_from, p_to) IN (('confirmed', 'cancelled'));
+END
+$$;
+
 -- Whether a claim stands between two places (R14): the first of two that exchange theirs waits in a minute far beyond
 -- every horizon while the second takes its place. Nothing is committed there.
 CREATE OR REPLACE FUNCTION is_between_places(p_period tstzrange) RETURNS boolean

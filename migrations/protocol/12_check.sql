@@ -197,10 +197,11 @@ BEGIN
             e.to_state)
     FROM hold_event AS e
     WHERE e.site_id = p_site AND e.to_state IS NOT NULL AND e.from_state IS DISTINCT FROM e.to_state
-        AND (coalesce(e.from_state, ''), e.to_state) NOT IN (
-            ('', 'held'), ('', 'confirmed'), ('held', 'confirmed'), ('held', 'cancelled'), ('held', 'expired'),
-            ('confirmed', 'cancelled')
-        );
+        AND NOT CASE
+            WHEN e.from_state IS NULL THEN e.to_state IN ('held', 'confirmed')
+            WHEN e.stock_hold_id IS NULL THEN is_edge('slot_hold', e.from_state, e.to_state)
+            ELSE is_edge('stock_hold', e.from_state, e.to_state)
+        END;
 END
 $$;
 

@@ -23,8 +23,7 @@ BEGIN
             VALUES
                 (
                     'slot_hold', 'slot_hold_guard', '', 'BEFORE INSERT OR DELETE OR UPDATE',
-                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_claim(''blocks'', ''held>confirmed'', '
-                    '''held>cancelled'', ''held>expired'', ''confirmed>cancelled'')'
+                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_claim()'
                 ),
                 -- What is_between_places says, in seconds: a condition runs with the rights and the path of whoever writes,
                 -- so that it must not ask a function of ours (R33), and an instant would be written in a session's zone.
@@ -38,11 +37,9 @@ BEGIN
                     'slot_hold', 'slot_hold_no_truncate', '', 'BEFORE TRUNCATE',
                     'FOR EACH STATEMENT EXECUTE FUNCTION keyrack.guard_append_only()'
                 ),
-                -- A confirmed sale is not cancelled (R18).
                 (
                     'stock_hold', 'stock_hold_guard', '', 'BEFORE INSERT OR DELETE OR UPDATE',
-                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_claim(''held>confirmed'', ''held>cancelled'', '
-                    '''held>expired'')'
+                    'FOR EACH ROW EXECUTE FUNCTION keyrack.guard_claim()'
                 ),
                 (
                     'stock_hold', 'stock_hold_quantity_guard', '', 'BEFORE UPDATE OF item_id, quantity',
