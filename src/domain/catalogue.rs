@@ -91,6 +91,22 @@ pub struct Room {
     pub retired_at: Option<DateTime<Utc>>,
 }
 
+impl Room {
+    /// See [`crate::domain::examples`].
+    pub(super) fn example() -> Self {
+        Self {
+            id: RoomId(1),
+            name: "Blue room".into(),
+            capacity: 8,
+            booked_by: BookedBy::Hour,
+            night_times: NightTimes::default(),
+            turnaround: TimeDelta::zero(),
+            features: Vec::new(),
+            retired_at: None,
+        }
+    }
+}
+
 /// A pool of interchangeable units that are used up when sold.
 ///
 /// The figures are those that every reader shows (R15): a hold that is due counts as available again, whether or not

@@ -1,11 +1,11 @@
 //! A site, a room, an item and claims to begin with, for tests and benches: whoever needs another changes what differs, so
 //! that a new field is spelled here alone.
 
-use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
-    BookedBy, ClaimState, Desk, Item, ItemId, NightTimes, Period, Room, RoomId, Site, SiteCalendar,
-    SiteId, SlotHold, StockHold, StockHoldId, Version,
+    ClaimState, Desk, Item, ItemId, Period, Room, Site, SiteCalendar, SiteId, SlotHold, StockHold,
+    StockHoldId, Version,
 };
 
 /// A site in London with short holds.
@@ -25,19 +25,7 @@ pub fn site() -> Site {
 
 /// A room by the hour, for eight people, without turnaround.
 pub fn room() -> Room {
-    Room {
-        id: RoomId(1),
-        name: "Blue room".into(),
-        capacity: 8,
-        booked_by: BookedBy::Hour,
-        night_times: NightTimes {
-            check_in: NaiveTime::from_hms_opt(15, 0, 0).unwrap_or_default(),
-            check_out: NaiveTime::from_hms_opt(11, 0, 0).unwrap_or_default(),
-        },
-        turnaround: TimeDelta::zero(),
-        features: Vec::new(),
-        retired_at: None,
-    }
+    Room::example()
 }
 
 /// Forty units, all available.

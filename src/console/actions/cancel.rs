@@ -35,14 +35,9 @@ pub(super) const ACTION: Action = Action {
 };
 
 fn why_not(model: &Model) -> Option<String> {
-    reasons::command_here(model).or_else(|| match reasons::claim_target(model) {
-        Target::Claim(claim) if model.pending_on(claim.id).is_some() => {
-            Some(reasons::asked_already())
-        }
+    let reason = reasons::command_here(model).or_else(|| reasons::claim_pending(model));
+    reason.or_else(|| match reasons::claim_target(model) {
         Target::Claim(_) => None,
-        Target::StockClaim(claim) if model.pending_on_stock(claim.id).is_some() => {
-            Some(reasons::asked_already())
-        }
         Target::StockClaim(claim) if claim.state == ClaimState::Confirmed => {
             Some(Refusal::SaleIsFinal {}.sentence(&model.calendar()))
         }

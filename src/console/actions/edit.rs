@@ -34,10 +34,8 @@ pub(super) const ACTION: Action = Action {
 };
 
 fn why_not(model: &Model) -> Option<String> {
-    reasons::command_here(model).or_else(|| match reasons::claim_target(model) {
-        Target::Claim(claim) if model.pending_on(claim.id).is_some() => {
-            Some(reasons::asked_already())
-        }
+    let reason = reasons::command_here(model).or_else(|| reasons::claim_pending(model));
+    reason.or_else(|| match reasons::claim_target(model) {
         Target::Claim(_) => None,
         Target::StockClaim(_) => {
             Some("Guest and note of a hold on stock are given when it is made.".into())

@@ -89,6 +89,16 @@ pub(crate) fn room_free(
     Some(refusal.sentence(&model.calendar()))
 }
 
+/// Why nothing can be asked about the claim under the cursor: the answer to something is on its way.
+pub(crate) fn claim_pending(model: &Model) -> Option<String> {
+    let is_pending = match claim_target(model) {
+        Target::Claim(claim) => model.pending_on(claim.id).is_some(),
+        Target::StockClaim(claim) => model.pending_on_stock(claim.id).is_some(),
+        Target::Nothing | Target::Free(..) | Target::Item(_) => false,
+    };
+    is_pending.then(asked_already)
+}
+
 /// Said of what is under way.
 pub(crate) fn asked_already() -> String {
     "That has been asked already; the answer is on its way.".into()
