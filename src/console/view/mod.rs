@@ -28,7 +28,7 @@ use crate::terminal::canvas::{fill, in_ascii, put, restyle};
 use crate::terminal::theme::Theme;
 
 /// How the cells of each view are painted.
-const CELLS: [(ViewName, Cells); 1] = [(ViewName::DAY, day::draw)];
+const CELLS: &[(ViewName, Cells)] = &[(ViewName::DAY, day::draw)];
 
 /// Paints the model on a frame, which is its alone.
 pub fn draw(frame: &mut Frame, model: &Model, theme: &Theme) {

@@ -11,7 +11,7 @@ use crate::console::model::layout::Layout;
 use crate::console::model::views::view::View;
 use crate::domain::{Period, Room};
 
-static VIEWS: [View; 1] = [day::VIEW];
+static VIEWS: &[View] = &[day::VIEW];
 
 impl Model {
     fn view(&self) -> &'static View {
