@@ -277,7 +277,7 @@ impl Stage {
     /// What a house has come to: a picture of it, what is remembered of the requests, and what `check` finds.
     pub async fn result(&mut self, site: i64, requests: &[Uuid]) -> (Value, Value, Vec<String>) {
         let row = sqlx::query(
-            "SELECT stage.snapshot($1, $2), stage.remembered($1, $2),
+            "SELECT stage.picture($1, $2), stage.remembered($1, $2),
                  ARRAY(SELECT rule || ' ' || subject || ': ' || problem FROM check_site($1))",
         )
         .bind(site)
