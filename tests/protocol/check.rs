@@ -127,6 +127,16 @@ async fn check_names_the_rule_and_the_subject_of_every_corruption() {
             "R9",
             "room claim 4",
         ),
+        // An edge that claims on rooms have and sales have not (R18), with an event to cover it.
+        (
+            format!("ALTER TABLE stock_hold DISABLE TRIGGER stock_hold_guard;
+             UPDATE stock_hold SET state = 'cancelled', version = version + 1 WHERE hold_id = 6;
+             INSERT INTO hold_event (site_id, at, what, stock_hold_id, version, from_state, to_state, quantity, desk)
+             VALUES ({site}, now(), 'cancelled', 6, 3, 'confirmed', 'cancelled', 1, 'x');
+             ALTER TABLE stock_hold ENABLE TRIGGER stock_hold_guard"),
+            "R9",
+            "stock claim 6",
+        ),
         // Events removed: the last, the first, one in the middle that changed no state.
         (removed("what = 'confirmed' AND slot_hold_id = 3"), "R25", "room claim 3"),
         (removed("what = 'held' AND slot_hold_id = 3"), "R25", "room claim 3"),
