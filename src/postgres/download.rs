@@ -142,9 +142,9 @@ mod tests {
 
     use std::process::Command;
 
-    use super::super::account::Account;
-    use super::super::binaries;
     use super::*;
+    use crate::postgres::account::Account;
+    use crate::postgres::binaries;
 
     /// An archive like the published ones: one directory, with a server in it that only tells its version.
     fn archive(work: &Path) -> Vec<u8> {

@@ -23,7 +23,7 @@ mod renew;
 mod session;
 mod step;
 mod stretch;
-mod words;
+pub(crate) mod words;
 
 use std::collections::HashMap;
 

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::console::actions::words;
 use crate::console::effect::Effect;
 use crate::console::model::Model;
 use crate::console::model::clock::{Clock, Connection};
@@ -99,7 +100,7 @@ fn slot_ended(model: &mut Model, event: &Event, id: SlotHoldId, state: ClaimStat
     };
     let calendar = model.calendar();
     let is_watched = model.cursor.on == Some(id);
-    let what = format!("{} {}", claim.room_name, calendar.span(&claim.period));
+    let what = words::slot(model, &claim);
     let is_own = claim.desk == model.desk;
     say_end(model, event, state, &what, is_watched, is_own);
     if is_watched {
@@ -117,7 +118,7 @@ fn stock_ended(model: &mut Model, event: &Event, id: StockHoldId, item: ItemId, 
         return;
     };
     let is_watched = model.stock_cursor == Some(StockCursor::Claim(id, item));
-    let what = format!("{} of {}", claim.quantity, claim.item_name);
+    let what = words::stock(claim);
     let is_own = claim.desk == model.desk;
     say_end(model, event, state, &what, is_watched, is_own);
 }
@@ -130,11 +131,7 @@ fn say_end(
     is_watched: bool,
     is_own: bool,
 ) {
-    let guest = if event.guest.is_empty() {
-        String::new()
-    } else {
-        format!(", {}", event.guest)
-    };
+    let guest = words::guest(&event.guest);
     let reason = if event.reason.is_empty() {
         String::new()
     } else {
